@@ -1,0 +1,333 @@
+"""The sockets of the house: a protocol stands only where a model, a format or an engine does.
+
+Chunking, fusion, prompts and metrics are plain functions. Each protocol that an engine or a model
+can fill has a conformance suite in `ibid.testing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from ibid.records import JSON, Delta, Document, DocumentInfo, Passage, Principals, Prompt
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[np.float32]
+
+
+# -- documents come in --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileStat:
+    """What tells, without reading it, whether a file is the one that was read before."""
+
+    size: int
+    modified_ns: int
+    inode: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFile:
+    """A file that a source offers: `path` is relative to the source, with `/`.
+
+    `skip` is the reason why it is not to be read, None when it is.
+    """
+
+    path: str
+    stat: FileStat
+    skip: str | None = None
+
+
+class Source(Protocol):
+    """Where documents come from: something that can be listed, and read file by file."""
+
+    @property
+    def location(self) -> str:
+        """The URI that the library records, such as `file:///home/ann/handbook`."""
+        ...
+
+    def scan(self) -> Iterator[SourceFile]:
+        """Every file below the source, in the order of its path; nothing is read yet."""
+        ...
+
+
+class Reader(Protocol):
+    """Turns the bytes of one format into a document; runs in a child process.
+
+    The document's blocks tile its text. `name` is the file's name, for formats that need it; id,
+    source and modification time are set by the caller.
+
+    Raises UnreadableDocument for bytes that aren't of the format, EmptyDocument for no text.
+    """
+
+    def __call__(self, data: bytes, name: str) -> Document: ...
+
+
+# -- models -------------------------------------------------------------------------------------
+
+
+class Tokenizer(Protocol):
+    """Cuts text into the word pieces that an embedder counts."""
+
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the character ranges of its pieces, in order, without special tokens."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors whose dot product is their likeness in meaning.
+
+    `weights` is a hash of the model's weights ("" when unknown), `dimension` is None until it is
+    known, `max_tokens` the pieces of a text that count, without special tokens (None: no limit),
+    `remote` the address that text is sent to (None: it stays on this machine).
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def weights(self) -> str: ...
+    @property
+    def dimension(self) -> int | None: ...
+    @property
+    def max_tokens(self) -> int | None: ...
+    @property
+    def remote(self) -> str | None: ...
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"]) -> Vectors:
+        """Vectors of shape (len(texts), dimension), float32, row by row of length 1 (or 0).
+
+        The same text gives the same vector whatever else is in the batch, to within rounding.
+        An empty list gives an array of no rows.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Reads query and passages together and scores each pair; higher is better."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score for each text, in their order."""
+        ...
+
+
+class Generator(Protocol):
+    """Writes an answer from a prompt, piece by piece.
+
+    `remote` is the address that text is sent to, None when it stays on this machine.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def remote(self) -> str | None: ...
+
+    def generate(self, prompt: Prompt) -> Iterator[Delta]:
+        """The pieces of the answer in order; closing the iterator early stops the model.
+
+        Raises ModelUnavailable, ModelTimeout or MalformedOutput.
+        """
+        ...
+
+
+# -- the index ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What one search may touch; an index applies it inside its searches, never after them."""
+
+    principals: Principals = frozenset()
+    filter: str | None = None
+    include_archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A passage that a retriever found: `row` numbers passages in the order of insertion."""
+
+    row: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPassage:
+    """A passage ready to be written: its index terms, and the hash of its indexed text."""
+
+    passage: Passage
+    terms: str
+    text_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class PutDocument:
+    """Write a document, new or over the one with its id.
+
+    `document.allow` says who may see it from now on (None: public); `base` holds what its file,
+    rules and front matter said, `overrides` what `ibid set` and flags said, so that a later update
+    can tell them apart.
+    """
+
+    document: Document
+    content_hash: str
+    passages: Sequence[IndexedPassage]
+    source: str | None = None
+    overrides: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SetMetadata:
+    """Change what is known of a document, or its id (a file that moved), but not its text."""
+
+    id: str
+    document: Document
+    overrides: Mapping[str, JSON]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveDocument:
+    """Hide a document from now on; older versions still hold it."""
+
+    id: str
+
+
+Change: TypeAlias = PutDocument | SetMetadata | RemoveDocument
+
+
+@dataclass(frozen=True, slots=True)
+class FileState:
+    """What a source knows of one of its files since it was last looked at.
+
+    `status` is "read", "failed" or "skipped"; `error` the kind of error and `message` the reason
+    of the latter two.
+    """
+
+    path: str
+    stat: FileStat
+    content_hash: str
+    status: Literal["read", "failed", "skipped"]
+    error: str = ""
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceInfo:
+    """A source that the library records: its name, where it lies, the prefix of its ids."""
+
+    name: str
+    location: str
+    prefix: str
+    documents: int
+    synced_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """A document as the index holds it, with what an update needs to know of it."""
+
+    info: DocumentInfo
+    document: Document
+    content_hash: str
+    source: str | None
+    overrides: Mapping[str, JSON]
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a library was made with; opening it with anything else is an error."""
+
+    embedder: str
+    weights: str
+    dimension: int | None
+    analyzer: str
+    chunking: str
+
+
+class Snapshot(Protocol):
+    """One version of the library, held still: no call ever sees another one.
+
+    Only liveness is the version's; who may see a document is always today's.
+    """
+
+    @property
+    def version(self) -> int: ...
+
+    def search_lexical(self, terms: str, k: int, scope: Scope) -> list[Scored]:
+        """The k best passages by BM25 over the analysed terms; only those that share a term.
+
+        Best first, equal scores in the order of insertion. Fewer than k only where fewer match.
+        """
+        ...
+
+    def search_dense(self, vector: Vectors, k: int, scope: Scope) -> list[Scored]:
+        """The k passages nearest by cosine to a unit vector of shape (d,), in the same order."""
+        ...
+
+    def passages(self, rows: Sequence[int]) -> list[tuple[Passage, DocumentInfo]]:
+        """The passages of these rows, in the order asked for, each with its document."""
+        ...
+
+    def documents(self, scope: Scope) -> list[DocumentInfo]:
+        """Every document in the scope, in the order of insertion."""
+        ...
+
+    def document(self, id: str, scope: Scope) -> StoredDocument:
+        """One document. Raises UnknownDocument when it isn't there, or not in the scope."""
+        ...
+
+    def document_passages(self, id: str, scope: Scope) -> list[Passage]:
+        """The passages of a document in its order. Raises UnknownDocument as `document` does."""
+        ...
+
+
+class Index(Protocol):
+    """Holds documents, postings and vectors; every commit makes one new version, or nothing."""
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """What the library was made with; None before the first document."""
+        ...
+
+    def snapshot(self, version: int | None = None) -> Snapshot:
+        """The last version, or a past one. Raises BadQuery for one that isn't held."""
+        ...
+
+    def find_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
+        """The vectors that are held for these texts already, so that none is computed twice."""
+        ...
+
+    def commit(
+        self,
+        changes: Sequence[Change],
+        vectors: Mapping[bytes, Vectors],
+        *,
+        manifest: Manifest | None = None,
+        source: str | None = None,
+        files: Iterable[FileState] = (),
+        forgotten: Iterable[str] = (),
+    ) -> int:
+        """Apply all changes as one version and return its number; all of them or none.
+
+        `vectors` holds one vector for each text hash of the passages put. `files` and `forgotten`
+        update what the source knows of its files in the same transaction. A call without changes
+        makes no version.
+        """
+        ...
+
+    def purge(self, ids: Sequence[str]) -> int:
+        """Erase documents from every version, with all that was derived from them."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and locks; calling it again does nothing."""
+        ...

@@ -1,0 +1,325 @@
+"""The words of ibid as records: what travels between the stages.
+
+Every record is frozen: a stage returns new ones. Offsets count Unicode code points of
+`Document.text`; a range is half open, `[start, end)`. Scores live on hits, never on documents.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal, TypeAlias
+
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+
+
+class Owner(enum.Enum):
+    """The one who owns the library and sees all of it; no string a service is sent can be it."""
+
+    OWNER = "*"
+
+
+OWNER: Final = Owner.OWNER
+
+Principals: TypeAlias = frozenset[str] | Owner
+"""Who asks: a set such as {"user:ann", "group:hr"}, empty for public documents only, or OWNER."""
+
+SearchMode: TypeAlias = Literal["hybrid", "lexical", "dense"]
+
+
+# -- a document and its parts ---------------------------------------------------------------
+
+
+class BlockKind(enum.StrEnum):
+    """What a block of a document is."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    CODE = "code"
+    PAGE_BREAK = "page_break"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle on a page, in points from the page's top left corner."""
+
+    page: int
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One heading, paragraph, list, table or code block; a document's blocks tile its text.
+
+    The white space between two blocks belongs to the first of them. `level` is 1 to 6 for a
+    heading and 0 for the rest; `page` counts from 1; `lines` are the first and last line in the
+    source file, from 1, where the format has lines.
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    page: int | None = None
+    boxes: tuple[Box, ...] = ()
+    lines: tuple[int, int] | None = None
+
+    @property
+    def span(self) -> slice:
+        """The block's place in its document: `document.text[block.span]`."""
+        return slice(self.start, self.end)
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document as a reader sees it; `text` is the one truth for offsets.
+
+    `allow` names the principals who may see it: None says nothing (a new document is then
+    public, an updated one keeps what was set), an empty set is nobody but the owner.
+    `blocks` may be empty: the paragraphs are then found when the document is ingested.
+    """
+
+    id: str
+    text: str
+    blocks: tuple[Block, ...] = ()
+    title: str | None = None
+    source: str | None = None
+    media_type: str = "text/plain"
+    metadata: Mapping[str, JSON] = field(default_factory=dict)
+    tags: Mapping[str, JSON] = field(default_factory=dict)
+    allow: frozenset[str] | None = None
+    modified_at: datetime | None = None
+    archived: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The retrievable piece: `document.text[passage.span] == passage.text`, always.
+
+    `headings` is the path of headings above it. `prefix` is that path as it is embedded, within
+    its limit; `body` counts the characters of heading lines at the start of `text`, which the
+    prefix already says. `page` is where it starts, from 1.
+    """
+
+    id: str
+    document_id: str
+    ordinal: int
+    start: int
+    end: int
+    text: str
+    headings: tuple[str, ...] = ()
+    prefix: str = ""
+    body: int = 0
+    page: int | None = None
+
+    @property
+    def span(self) -> slice:
+        """The passage's place in its document: `document.text[passage.span]`."""
+        return slice(self.start, self.end)
+
+    @property
+    def indexed_text(self) -> str:
+        """What is embedded and indexed: the heading path, a colon, the text without headings."""
+        body = self.text[self.body :].strip()
+        if not self.prefix:
+            return body
+        return f"{self.prefix}: {body}" if body else self.prefix
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """A document as it is listed: all but its text. `version` is the one that wrote it."""
+
+    id: str
+    title: str | None
+    source: str | None
+    media_type: str
+    version: int
+    modified_at: datetime | None
+    archived: bool
+    allow: frozenset[str] | None
+    tags: Mapping[str, JSON]
+    metadata: Mapping[str, JSON]
+    passages: int
+    characters: int
+
+
+# -- a question and its hits ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question and what may be searched for it.
+
+    `filter` is an expression of the filter language; `version` is a library version, None for
+    the last one; `history` holds the earlier questions and answers of a conversation, in order.
+    """
+
+    text: str
+    principals: Principals = frozenset()
+    filter: str | None = None
+    include_archived: bool = False
+    version: int | None = None
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one retriever gave a hit: its rank from 1, its own score, its share of the final one."""
+
+    rank: int
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found for a query. The shares of `contributions` sum to the fused score."""
+
+    rank: int
+    score: float
+    passage: Passage
+    document: DocumentInfo
+    contributions: Mapping[str, Contribution]
+
+    @property
+    def document_id(self) -> str:
+        """The id of the document that the passage comes from."""
+        return self.document.id
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one search, the version that answered it, and where its time went."""
+
+    query: Query
+    mode: SearchMode
+    version: int
+    hits: tuple[Hit, ...]
+    timings_ms: Mapping[str, float]
+
+
+# -- an answer ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat: who says it and what."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a generator is given: the messages, and the parts that they were made of.
+
+    `sources` are numbered from 1 in their order. A language model reads `messages`; a generator
+    without one reads `question` and `sources`. `template` hashes the wording around them.
+    """
+
+    messages: tuple[Message, ...]
+    question: str
+    sources: tuple[Hit, ...]
+    template: str
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a generated text as it arrives; the last one may carry the token counts."""
+
+    text: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of an answer, without its markers: `answer[start:end] == text`.
+
+    `markers` are the source numbers cited for it, in order, each once.
+    """
+
+    text: str
+    start: int
+    end: int
+    markers: tuple[int, ...]
+
+
+class Verdict(enum.StrEnum):
+    """What checking one citation found."""
+
+    SUPPORTED = "supported"
+    SUPPORTED_ELSEWHERE = "supported-elsewhere"
+    UNSUPPORTED = "unsupported"
+    NO_SUCH_SOURCE = "no-such-source"
+    UNCITED = "uncited"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One marker of one claim, checked: `document.text[start:end] == quote` unless it is None.
+
+    `reason` says what differs (unsupported) or which source holds it (supported-elsewhere).
+    """
+
+    marker: int | None
+    claim: Claim
+    verdict: Verdict
+    reason: str | None = None
+    document_id: str | None = None
+    passage_id: str | None = None
+    title: str | None = None
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = None
+    url: str | None = None
+
+
+class AnswerStatus(enum.StrEnum):
+    """How a question ended; abstaining is a result, not an error."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+    WITHHELD = "withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for beside the question: enough to ask it again."""
+
+    filter: str | None
+    principals: Principals
+    mode: SearchMode
+    k: int
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with its proof: every claim cited, every citation checked, all of it repeatable."""
+
+    id: str
+    question: str
+    request: Request
+    status: AnswerStatus
+    text: str
+    citations: tuple[Citation, ...]
+    sources: tuple[Hit, ...]
+    version: int
+    embedder: str
+    generator: str
+    settings_hash: str
+    prompt_hash: str
+    warnings: tuple[str, ...]
+    timings_ms: Mapping[str, float]
+    tokens: Mapping[str, int]
