@@ -7,6 +7,7 @@ can fill has a conformance suite in `ibid.testing`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
@@ -171,23 +172,26 @@ class IndexedPassage:
 
 @dataclass(frozen=True, slots=True)
 class PutDocument:
-    """Write a document, new or over the one with its id.
+    """Write a document: a new one, or with `create` False also over the one with its id.
 
-    `document.allow` says who may see it from now on (None: public); `base` holds what its file,
-    rules and front matter said, `overrides` what `ibid set` and flags said, so that a later update
-    can tell them apart.
+    `document.allow` says who may see it from now on (None: public). `overrides` keeps what
+    `ibid set` and flags said, so that a later update can tell it from what the file says.
+    `content_hash` stands for all that its passages depend on. `language` is the one its terms
+    were analysed in.
     """
 
     document: Document
     content_hash: str
     passages: Sequence[IndexedPassage]
+    language: str | None = None
     source: str | None = None
     overrides: Mapping[str, JSON] = field(default_factory=dict)
+    create: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class SetMetadata:
-    """Change what is known of a document, or its id (a file that moved), but not its text."""
+    """Change what is known of the document `id`, or its id (a file that moved), not its text."""
 
     id: str
     document: Document
@@ -208,27 +212,33 @@ Change: TypeAlias = PutDocument | SetMetadata | RemoveDocument
 class FileState:
     """What a source knows of one of its files since it was last looked at.
 
-    `status` is "read", "failed" or "skipped"; `error` the kind of error and `message` the reason
-    of the latter two.
+    `status` is "read", "failed" or "skipped"; `error` is the kind of error and `message` the
+    reason of the latter two. `bytes_hash` is the hash of the file, `content_hash` the one of the
+    document that it became; both empty where there is none.
     """
 
     path: str
     stat: FileStat
-    content_hash: str
     status: Literal["read", "failed", "skipped"]
+    bytes_hash: str = ""
+    content_hash: str = ""
     error: str = ""
     message: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceInfo:
-    """A source that the library records: its name, where it lies, the prefix of its ids."""
+    """A source that the library records: its name, where it lies, the prefix of its ids.
+
+    `rules_hash` stands for the rules it was last synced with.
+    """
 
     name: str
     location: str
     prefix: str
-    documents: int
-    synced_at: datetime | None
+    documents: int = 0
+    synced_at: datetime | None = None
+    rules_hash: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +283,8 @@ class Snapshot(Protocol):
         """The k passages nearest by cosine to a unit vector of shape (d,), in the same order."""
         ...
 
-    def passages(self, rows: Sequence[int]) -> list[tuple[Passage, DocumentInfo]]:
-        """The passages of these rows, in the order asked for, each with its document."""
+    def passages(self, rows: Sequence[int]) -> dict[int, tuple[Passage, DocumentInfo]]:
+        """The passages of these rows with their documents; a row purged meanwhile is absent."""
         ...
 
     def documents(self, scope: Scope) -> list[DocumentInfo]:
@@ -289,6 +299,10 @@ class Snapshot(Protocol):
         """The passages of a document in its order. Raises UnknownDocument as `document` does."""
         ...
 
+    def content_hashes(self, source: str) -> dict[str, str]:
+        """The content hash of every document that this source created, by id."""
+        ...
+
 
 class Index(Protocol):
     """Holds documents, postings and vectors; every commit makes one new version, or nothing."""
@@ -298,8 +312,20 @@ class Index(Protocol):
         """What the library was made with; None before the first document."""
         ...
 
+    @property
+    def languages(self) -> Mapping[str, int]:
+        """How many documents of the last version are in each language that was detected."""
+        ...
+
     def snapshot(self, version: int | None = None) -> Snapshot:
         """The last version, or a past one. Raises BadQuery for one that isn't held."""
+        ...
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Holds the right to write for the length of a `with`; nests within one thread.
+
+        Raises LibraryLocked when another writer does not finish within the time to wait.
+        """
         ...
 
     def find_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
@@ -320,12 +346,34 @@ class Index(Protocol):
 
         `vectors` holds one vector for each text hash of the passages put. `files` and `forgotten`
         update what the source knows of its files in the same transaction. A call without changes
-        makes no version.
+        makes no version. Changes apply in order, so a removal may make room for a create.
+
+        Raises DuplicateDocument for a create of an id that exists, UnknownDocument for a change
+        of one that does not.
         """
         ...
 
     def purge(self, ids: Sequence[str]) -> int:
-        """Erase documents from every version, with all that was derived from them."""
+        """Erase documents from every version, with all that was derived from them.
+
+        Raises UnknownDocument, with nothing changed, for an id that no version holds.
+        """
+        ...
+
+    def sources(self) -> list[SourceInfo]:
+        """The recorded sources, in the order they were first put."""
+        ...
+
+    def put_source(self, source: SourceInfo) -> None:
+        """Record a source, or what changed of it; `documents` is counted, not stored."""
+        ...
+
+    def drop_source(self, name: str) -> None:
+        """Forget a source and what it knew of its files; its documents stay."""
+        ...
+
+    def files(self, source: str) -> dict[str, FileState]:
+        """What a source knows of its files, by path."""
         ...
 
     def close(self) -> None:

@@ -1,0 +1,1 @@
+"""Where passages are held and found: the engines, each with its own room, and filters."""

@@ -1,0 +1,1 @@
+"""The engine in one folder: SQLite, tantivy and mapped vectors."""

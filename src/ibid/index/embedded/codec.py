@@ -1,0 +1,82 @@
+"""How records lie in columns: JSON with sorted keys, blocks as lists, times as seconds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from ibid.records import JSON, Block, BlockKind, Box
+
+
+def dump_json(value: object) -> str:
+    """JSON with sorted keys, so that equal values are equal texts."""
+    if isinstance(value, Mapping):
+        value = dict(value)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def load_json(stored: str) -> dict[str, JSON]:
+    """The JSON object that was stored."""
+    found: dict[str, JSON] = json.loads(stored)
+    return found
+
+
+def read_allow(value: object) -> frozenset[str] | None:
+    """The principals of a stored list, None for a public document."""
+    return None if value is None else frozenset(json.loads(str(value)))
+
+
+def read_time(value: object) -> datetime | None:
+    """A stored time, in UTC."""
+    return None if value is None else datetime.fromtimestamp(float(str(value)), UTC)
+
+
+def attribute_columns(value: JSON) -> Iterable[tuple[str | None, float | None]]:
+    """How one value stands in the attributes: a list as its elements, an object as its JSON."""
+    if isinstance(value, list):
+        for element in value:
+            yield from attribute_columns(element)
+    elif isinstance(value, bool):
+        yield ("true" if value else "false", float(value))
+    elif isinstance(value, int | float):
+        yield (str(value), float(value))
+    elif isinstance(value, str):
+        yield (value, None)
+    elif value is not None:
+        yield (dump_json(value), None)
+
+
+def dump_blocks(blocks: Sequence[Block]) -> str:
+    """The blocks as a JSON list of lists, without spaces."""
+    return json.dumps(
+        [
+            [
+                block.kind.value,
+                block.start,
+                block.end,
+                block.level,
+                block.page,
+                [[box.page, box.left, box.top, box.right, box.bottom] for box in block.boxes],
+                block.lines,
+            ]
+            for block in blocks
+        ],
+        separators=(",", ":"),
+    )
+
+
+def load_blocks(stored: str) -> tuple[Block, ...]:
+    """The blocks that were stored."""
+    return tuple(
+        Block(
+            BlockKind(kind),
+            start,
+            end,
+            level,
+            page,
+            tuple(Box(*box) for box in boxes),
+            (lines[0], lines[1]) if lines else None,
+        )
+        for kind, start, end, level, page, boxes, lines in json.loads(stored)
+    )

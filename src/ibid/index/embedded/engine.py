@@ -1,0 +1,364 @@
+"""The embedded engine: one folder that holds a library, with one writer and many readers.
+
+    library.db      SQLite: the truth, and the only place where a version is published
+    lexical/N/      postings of the generation N that the database names
+    vectors/        segments of float16 vectors; the database names the live ones
+    lock            held by the writer
+
+The order of a commit: the database's transaction is opened and filled; vectors are written and
+synced; postings are added; the transaction commits, and with that the version is published. What
+a crash leaves unpublished is in no reader's way, and the next writer clears it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import shutil
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+import numpy as np
+
+from ibid.errors import BadQuery, EmbedderMismatch, LibraryLocked
+from ibid.index.embedded import reads, schema, vectors, writes
+from ibid.index.embedded.lexical import Postings
+from ibid.index.embedded.purge import purge_documents
+from ibid.index.embedded.snapshot import EmbeddedSnapshot, load_live
+from ibid.index.embedded.transaction import Applied, apply_changes
+from ibid.protocols import Change, FileState, Manifest, SourceInfo, Vectors
+
+LOCK_POLL_SECONDS: Final = 0.05
+
+SNAPSHOT_TRIES: Final = 5
+"""Times that a snapshot is taken anew when a merge removes a file under it."""
+
+
+class EmbeddedIndex:
+    """A library in one folder; fills the `Index` protocol.
+
+    `analyze` turns an indexed text and its language into terms; it is used where postings are
+    made anew from the passages.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        analyze: Callable[[str, str | None], str],
+        lock_timeout_s: float = 30.0,
+    ) -> None:
+        """Open the library in `folder`, making an empty one when there is none.
+
+        Raises FormatTooNew or Corrupt for one that this ibid can't read.
+        """
+        self._folder = folder
+        self._analyze = analyze
+        self._lock_timeout_s = lock_timeout_s
+        self._database = folder / "library.db"
+        self._threads = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._mutex = threading.RLock()
+        self._depth = 0
+        self._snapshots: dict[int, EmbeddedSnapshot] = {}
+        self._postings: tuple[int, Postings] | None = None
+        self._make_folder()
+        self._connect()
+
+    # -- reading --------------------------------------------------------------------------------
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """See `Index.manifest`."""
+        return reads.read_manifest(self._connect())
+
+    @property
+    def languages(self) -> Mapping[str, int]:
+        """See `Index.languages`."""
+        return MappingProxyType(
+            dict(
+                self._connect().execute(
+                    "SELECT c.language, count(*) FROM revisions r JOIN contents c"
+                    " ON c.id = r.content WHERE r.removed_in IS NULL AND c.language IS NOT NULL"
+                    " GROUP BY c.language"
+                )
+            )
+        )
+
+    def snapshot(self, version: int | None = None) -> EmbeddedSnapshot:
+        """See `Index.snapshot`."""
+        connection = self._connect()
+        last = reads.read_version(connection)
+        wanted = last if version is None else version
+        if not reads.holds_version(connection, wanted):
+            raise BadQuery(f"the library has no version {wanted}", hint=f"the last one is {last}")
+        known = self._snapshots.get(wanted)
+        if known is None:
+            known = self._take_snapshot(wanted)
+            kept = self._snapshots.get(last)
+            self._snapshots = {wanted: known} | ({last: kept} if kept else {})
+        return known
+
+    def find_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
+        """See `Index.find_vectors`."""
+        connection = self._connect()
+        rows = reads.read_rows_of(connection, list(dict.fromkeys(text_hashes)))
+        segments = reads.read_segments(connection) if rows else []
+        found: dict[bytes, Vectors] = {}
+        for segment in segments:
+            inside = {
+                h: row for h, row in rows.items() if segment.first_row <= row < segment.end_row
+            }
+            if inside:
+                mapped = vectors.map_segment(self._vector_file(segment.file))
+                for text_hash, row in inside.items():
+                    found[text_hash] = vectors.read_rows(mapped, row - segment.first_row, 1)[0]
+        return found
+
+    def sources(self) -> list[SourceInfo]:
+        """See `Index.sources`."""
+        return reads.read_sources(self._connect())
+
+    def files(self, source: str) -> dict[str, FileState]:
+        """See `Index.files`."""
+        return reads.read_files(self._connect(), source)
+
+    def _take_snapshot(self, version: int) -> EmbeddedSnapshot:
+        for attempt in range(SNAPSHOT_TRIES):
+            try:
+                return self._read_snapshot(version)
+            except FileNotFoundError:
+                if attempt == SNAPSHOT_TRIES - 1:
+                    raise
+        raise AssertionError("unreachable")
+
+    def _read_snapshot(self, version: int) -> EmbeddedSnapshot:
+        connection = self._connect()
+        with _reading(connection):
+            live = load_live(connection, version)
+            segments = reads.read_segments(connection)
+            generation = reads.read_generation(connection)
+        postings = self._open_postings(generation)
+        return EmbeddedSnapshot(
+            version,
+            live,
+            connect=self._connect,
+            postings=postings,
+            searcher=postings.searcher(),
+            segments=[(s, vectors.map_segment(self._vector_file(s.file))) for s in segments],
+        )
+
+    # -- writing --------------------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """See `Index.writing`."""
+        if not self._mutex.acquire(timeout=self._lock_timeout_s):
+            raise self._locked()
+        try:
+            if self._depth:
+                yield
+                return
+            with self._locking():
+                self._depth += 1
+                try:
+                    self._clear_unpublished()
+                    yield
+                finally:
+                    self._depth -= 1
+                    if self._postings is not None:
+                        self._postings[1].finish()
+        finally:
+            self._mutex.release()
+
+    def commit(
+        self,
+        changes: Sequence[Change],
+        vectors: Mapping[bytes, Vectors],
+        *,
+        manifest: Manifest | None = None,
+        source: str | None = None,
+        files: Iterable[FileState] = (),
+        forgotten: Iterable[str] = (),
+    ) -> int:
+        """See `Index.commit`."""
+        with self.writing():
+            connection = self._connect()
+            with _transaction(connection):
+                if source is not None:
+                    writes.write_files(connection, source, files)
+                    writes.forget_files(connection, source, forgotten)
+                if not changes:
+                    return reads.read_version(connection)
+                applied = apply_changes(connection, changes)
+                replaced = self._write_vectors(connection, applied, vectors, manifest)
+                if applied.postings:
+                    generation = reads.read_generation(connection)
+                    self._open_postings(generation).add(applied.postings)
+                writes.publish(connection, applied.version, applied.next_row)
+            for segment in replaced:
+                self._vector_file(segment.file).unlink(missing_ok=True)
+            return applied.version
+
+    def purge(self, ids: Sequence[str]) -> int:
+        """See `Index.purge`."""
+        with self.writing():
+            if self._postings is not None:
+                self._postings[1].finish()
+            version = purge_documents(self._connect(), self._folder, ids, analyze=self._analyze)
+            self._postings = None
+            self._snapshots = {}
+            self._clear_unpublished()
+            return version
+
+    def put_source(self, source: SourceInfo) -> None:
+        """See `Index.put_source`."""
+        with self.writing(), _transaction(self._connect()) as connection:
+            writes.write_source(connection, source)
+
+    def drop_source(self, name: str) -> None:
+        """See `Index.drop_source`."""
+        with self.writing(), _transaction(self._connect()) as connection:
+            connection.execute("UPDATE documents SET source = NULL WHERE source = ?", (name,))
+            connection.execute("DELETE FROM sources WHERE name = ?", (name,))
+
+    def close(self) -> None:
+        """See `Index.close`."""
+        with self._mutex:
+            if self._postings is not None:
+                self._postings[1].finish()
+            self._postings = None
+            self._snapshots = {}
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+            self._threads = threading.local()
+
+    def _write_vectors(
+        self,
+        connection: sqlite3.Connection,
+        applied: Applied,
+        new: Mapping[bytes, Vectors],
+        manifest: Manifest | None,
+    ) -> list[vectors.Segment]:
+        """Write the new rows, with the small segments before them, as one; those it replaces."""
+        if manifest is not None and reads.read_manifest(connection) is None:
+            writes.write_manifest(connection, manifest)
+        if not applied.text_hashes:
+            return []
+        rows = np.stack([new[text_hash] for text_hash in applied.text_hashes])
+        _check_dimension(reads.read_manifest(connection), rows.shape[1])
+        merged = vectors.choose_merge(reads.read_segments(connection), len(rows))
+        parts = [
+            vectors.read_rows(vectors.map_segment(self._vector_file(s.file)), 0, s.rows)
+            for s in merged
+        ]
+        first_row = merged[0].first_row if merged else applied.first_row
+        segment = vectors.Segment(
+            f"{first_row}-{applied.next_row}-v{applied.version}.faiss",
+            first_row,
+            applied.next_row - first_row,
+        )
+        vectors.write_segment(self._vector_file(segment.file), [*parts, rows])
+        writes.replace_segments(connection, merged, [segment])
+        return merged
+
+    def _clear_unpublished(self) -> None:
+        """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
+        connection = self._connect()
+        generation = reads.read_generation(connection)
+        self._open_postings(generation).drop_from(reads.read_next_row(connection))
+        live = {segment.file for segment in reads.read_segments(connection)}
+        for file in self._vector_file("").iterdir():
+            if file.name not in live:
+                file.unlink(missing_ok=True)
+        for folder in (self._folder / "lexical").iterdir():
+            if folder.name != str(generation):
+                shutil.rmtree(folder, ignore_errors=True)
+
+    # -- the folder -----------------------------------------------------------------------------
+
+    def _make_folder(self) -> None:
+        if self._database.exists():
+            return
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._folder.chmod(0o700)
+        with self._locking():
+            if not self._database.exists():
+                (self._folder / "vectors").mkdir(exist_ok=True)
+                (self._folder / "lexical").mkdir(exist_ok=True)
+                schema.create_database(self._database)
+
+    @contextmanager
+    def _locking(self) -> Iterator[None]:
+        """Hold the lock between processes; the system lets go of it when a process dies."""
+        deadline = time.monotonic() + self._lock_timeout_s
+        with (self._folder / "lock").open("a") as file:
+            while True:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if time.monotonic() > deadline:
+                        raise self._locked() from None
+                    time.sleep(LOCK_POLL_SECONDS)
+            yield
+
+    def _locked(self) -> LibraryLocked:
+        return LibraryLocked(
+            f"another process is writing to {self._folder}",
+            hint=f"waited {self._lock_timeout_s:g} s; try again when it is done",
+        )
+
+    def _connect(self) -> sqlite3.Connection:
+        """The calling thread's connection."""
+        connection: sqlite3.Connection | None = getattr(self._threads, "connection", None)
+        if connection is None:
+            connection = schema.connect(self._database)
+            self._threads.connection = connection
+            self._connections.append(connection)
+        return connection
+
+    def _open_postings(self, generation: int) -> Postings:
+        if self._postings is None or self._postings[0] != generation:
+            self._postings = (generation, Postings(self._folder / "lexical" / str(generation)))
+        return self._postings[1]
+
+    def _vector_file(self, name: str) -> Path:
+        return self._folder / "vectors" / name
+
+
+def _check_dimension(manifest: Manifest | None, found: int) -> None:
+    if manifest is not None and manifest.dimension not in (None, found):
+        raise EmbedderMismatch(
+            f"the library holds vectors of {manifest.dimension} numbers by {manifest.embedder};"
+            f" these have {found}",
+            hint="open it with the embedder it was made with, or run `ibid reindex`",
+        )
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """A transaction that commits at the end of the `with`, or takes everything back."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield connection
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def _reading(connection: sqlite3.Connection) -> Iterator[None]:
+    """A read transaction: all statements inside see one state."""
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("COMMIT")

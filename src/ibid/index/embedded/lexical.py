@@ -1,0 +1,166 @@
+"""Postings on disk: BM25 by tantivy (k1 1.2, b 0.75) over terms that were analysed before.
+
+The field is cut at white space and nothing else, and queries are built from terms, never parsed:
+user text is always literal. Postings know only rows; which of them are live, and who may see
+them, the snapshot tells. The statistics of BM25 count every passage that has postings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import tantivy
+from numpy.typing import NDArray
+
+from ibid.errors import Corrupt
+from ibid.protocols import Scored
+
+WRITER_BYTES: Final = 32_000_000
+"""What the writer may hold before it writes a segment of its own accord."""
+
+QUERY_TERMS: Final = 1_024
+"""Terms of a query that count; a pasted page is searched by its first ones."""
+
+SELECTIVE_ROWS: Final = 4_096
+SELECTIVE_SHARE: Final = 0.02
+"""A filter that lets fewer rows than this through is given to tantivy as a set of contents;
+above it, reading on in the ranking until k rows have passed costs less (measured at 100,000)."""
+
+DEEPER: Final = 4
+"""How much further each new reading of the ranking goes than the one before."""
+
+
+class Postings:
+    """The keyword index in one folder; readers and one writer may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the folder, making an empty index when there is none."""
+        builder = tantivy.SchemaBuilder()
+        builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
+        builder.add_unsigned_field("row", indexed=True, fast=True)
+        builder.add_unsigned_field("content", indexed=True)
+        self._schema = builder.build()
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            self._index = tantivy.Index(self._schema, path=str(folder))
+        except ValueError as error:
+            raise Corrupt(
+                f"the keyword index in {folder} can't be opened ({error})",
+                hint="run `ibid verify --repair`",
+            ) from error
+        self._index.config_reader(reload_policy="manual")
+        self._writer: tantivy.IndexWriter | None = None
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def add(self, postings: Iterable[tuple[int, int, str]]) -> None:
+        """Add (row, content, terms) and commit; until then no reader sees any of them."""
+        writer = self._open_writer()
+        try:
+            for row, content, terms in postings:
+                document = tantivy.Document()
+                document.add_unsigned("row", row)
+                document.add_unsigned("content", content)
+                document.add_text("terms", terms)
+                writer.add_document(document)
+            writer.commit()
+        except BaseException:
+            writer.rollback()
+            raise
+
+    def drop_from(self, row: int) -> None:
+        """Take back the postings of this row and all later ones: what a crash left unpublished."""
+        unpublished = tantivy.Query.range_query(
+            self._schema, "row", tantivy.FieldType.Unsigned, row, 2**63
+        )
+        if self.searcher().search(unpublished, 1).hits:
+            writer = self._open_writer()
+            writer.delete_documents_by_query(unpublished)
+            writer.commit()
+
+    def finish(self) -> None:
+        """Let go of the writer once its merges are done; does nothing when there is none."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.wait_merging_threads()
+
+    def _open_writer(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            self._writer = self._index.writer(WRITER_BYTES, num_threads=1)
+        return self._writer
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def searcher(self) -> tantivy.Searcher:
+        """The postings as they are committed now, held still."""
+        self._index.reload()
+        return self._index.searcher()
+
+    def search(
+        self,
+        searcher: tantivy.Searcher,
+        terms: Sequence[str],
+        k: int,
+        allowed: NDArray[np.bool_],
+        contents: NDArray[np.int64],
+    ) -> list[Scored]:
+        """The k best of the allowed rows, best first, equal scores in the order of rows.
+
+        `allowed` has one flag for each row; `contents` are the contents that they belong to.
+        """
+        passing = int(np.count_nonzero(allowed))
+        if not terms or not passing:
+            return []
+        query = self._any_of(terms[:QUERY_TERMS])
+        share = passing / max(searcher.num_docs, passing)
+        if passing <= SELECTIVE_ROWS and share < SELECTIVE_SHARE:
+            only = tantivy.Query.term_set_query(self._schema, "content", contents.tolist())
+            query = tantivy.Query.boolean_query(
+                [
+                    (tantivy.Occur.Must, query),
+                    (tantivy.Occur.Must, tantivy.Query.const_score_query(only, 0.0)),
+                ]
+            )
+            share = 1.0
+        return _read_until(searcher, query, k, allowed, depth=int(k / share) + 32)
+
+    def _any_of(self, terms: Sequence[str]) -> tantivy.Query:
+        return tantivy.Query.boolean_query(
+            [
+                (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", term))
+                for term in terms
+            ]
+        )
+
+
+def _read_until(
+    searcher: tantivy.Searcher,
+    query: tantivy.Query,
+    k: int,
+    allowed: NDArray[np.bool_],
+    *,
+    depth: int,
+) -> list[Scored]:
+    """Read the ranking deeper and deeper until k allowed rows and all their ties are in it."""
+    while True:
+        found = list(_allowed_rows(searcher, query, depth, allowed))
+        scores = [score for score, _, ok in found if ok and score > 0.0]
+        exhausted = len(found) < depth
+        complete = len(scores) >= k and found[-1][0] < scores[k - 1]
+        if exhausted or complete:
+            best = sorted((-score, row) for score, row, ok in found if ok and score > 0.0)[:k]
+            return [Scored(row, -negative) for negative, row in best]
+        depth *= DEEPER
+
+
+def _allowed_rows(
+    searcher: tantivy.Searcher, query: tantivy.Query, depth: int, allowed: NDArray[np.bool_]
+) -> Iterator[tuple[float, int, bool]]:
+    hits = searcher.search(query, depth, count=False).hits
+    rows = searcher.fast_field_values("row", [address for _, address in hits])
+    for (score, _), row in zip(hits, rows, strict=True):
+        assert isinstance(row, int)
+        yield score, row, row < len(allowed) and bool(allowed[row])

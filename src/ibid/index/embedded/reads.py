@@ -1,0 +1,239 @@
+"""Rows out: how documents, passages and what a library knows of itself are read from SQLite.
+
+Plain functions over a connection; the caller holds the transaction where several must agree.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from ibid.index.embedded.codec import load_blocks, read_allow, read_time
+from ibid.index.embedded.vectors import Segment
+from ibid.protocols import FileStat, FileState, Manifest, SourceInfo
+from ibid.records import Document, DocumentInfo, Passage
+
+T = TypeVar("T")
+
+INFO_COLUMNS: Final = """r.name, r.title, r.source_uri, r.media_type, r.version, r.modified_at,
+    r.archived, d.allow, r.tags, r.metadata, c.rows, length(c.text)"""
+"""What `read_info` takes, from revisions r, documents d and contents c."""
+
+_PARAMETERS: Final = 500
+"""Values in one statement, below the least limit that SQLite is built with (999)."""
+
+
+def read_info(row: Sequence[object]) -> DocumentInfo:
+    """The listing entry of a row of INFO_COLUMNS."""
+    (
+        name,
+        title,
+        uri,
+        media_type,
+        version,
+        modified_at,
+        archived,
+        allow,
+        tags,
+        metadata,
+        *sizes,
+    ) = row
+    passages, characters = sizes
+    return DocumentInfo(
+        id=str(name),
+        title=_text_or_none(title),
+        source=_text_or_none(uri),
+        media_type=str(media_type),
+        version=_integer(version),
+        modified_at=read_time(modified_at),
+        archived=bool(archived),
+        allow=read_allow(allow),
+        tags=json.loads(str(tags)),
+        metadata=json.loads(str(metadata)),
+        passages=_integer(passages),
+        characters=_integer(characters),
+    )
+
+
+def read_passages(
+    connection: sqlite3.Connection, rows: Sequence[int], names: Mapping[int, str]
+) -> dict[int, Passage]:
+    """The passages of these rows; `names` gives the document's id for each row."""
+    found: dict[int, Passage] = {}
+    for some in _in_parts(rows):
+        for row, *columns in connection.execute(
+            "SELECT p.row, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.page,"
+            " substr(c.text, p.start + 1, p.end - p.start)"
+            f" FROM passages p JOIN contents c ON c.id = p.content WHERE p.row IN ({_marks(some)})",
+            some,
+        ):
+            found[row] = _read_passage(names[row], columns)
+    return found
+
+
+def read_content_passages(
+    connection: sqlite3.Connection, content: int, name: str
+) -> list[tuple[Passage, bytes]]:
+    """The passages of a content in its order, each with the hash of its indexed text."""
+    return [
+        (_read_passage(name, columns), text_hash)
+        for text_hash, *columns in connection.execute(
+            "SELECT p.text_hash, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings,"
+            " p.page, substr(c.text, p.start + 1, p.end - p.start)"
+            " FROM passages p JOIN contents c ON c.id = p.content"
+            " WHERE p.row >= c.first_row AND p.row < c.first_row + c.rows AND c.id = ?"
+            " ORDER BY p.row",
+            (content,),
+        )
+    ]
+
+
+def _read_passage(name: str, columns: Sequence[object]) -> Passage:
+    content_hash, ordinal, start, end, body, prefix, headings, page, text = columns
+    return Passage(
+        id=f"{name}@{str(content_hash)[:8]}#{start}-{end}",
+        document_id=name,
+        ordinal=_integer(ordinal),
+        start=_integer(start),
+        end=_integer(end),
+        text=str(text),
+        headings=tuple(json.loads(str(headings))),
+        prefix=str(prefix),
+        body=_integer(body),
+        page=None if page is None else _integer(page),
+    )
+
+
+def read_document(info: DocumentInfo, text: str, blocks: str) -> Document:
+    """The whole document from its listing entry, its text and its stored blocks."""
+    return Document(
+        id=info.id,
+        text=text,
+        blocks=load_blocks(blocks),
+        title=info.title,
+        source=info.source,
+        media_type=info.media_type,
+        metadata=info.metadata,
+        tags=info.tags,
+        allow=info.allow,
+        modified_at=info.modified_at,
+        archived=info.archived,
+    )
+
+
+def read_infos(connection: sqlite3.Connection, revisions: Sequence[int]) -> dict[int, DocumentInfo]:
+    """The listing entries of these revisions."""
+    found: dict[int, DocumentInfo] = {}
+    for some in _in_parts(revisions):
+        for id, *columns in connection.execute(
+            f"SELECT r.id, {INFO_COLUMNS} FROM revisions r JOIN documents d ON d.id = r.document"
+            f" JOIN contents c ON c.id = r.content WHERE r.id IN ({_marks(some)})",
+            some,
+        ):
+            found[id] = read_info(columns)
+    return found
+
+
+def read_rows_of(connection: sqlite3.Connection, hashes: Sequence[bytes]) -> dict[bytes, int]:
+    """For each text hash that is held, a row whose vector is that text's."""
+    found: dict[bytes, int] = {}
+    for some in _in_parts(hashes):
+        found.update(
+            connection.execute(
+                f"SELECT text_hash, min(row) FROM passages WHERE text_hash IN ({_marks(some)})"
+                " GROUP BY text_hash",
+                some,
+            )
+        )
+    return found
+
+
+def read_files(connection: sqlite3.Connection, source: str) -> dict[str, FileState]:
+    """What a source knows of its files, by path."""
+    return {
+        path: FileState(path, FileStat(size, modified_ns, _unsigned(inode)), status, *rest)
+        for path, size, modified_ns, inode, status, *rest in connection.execute(
+            "SELECT path, size, modified_ns, inode, status, bytes_hash, content_hash, error,"
+            " message FROM files WHERE source = ?",
+            (source,),
+        )
+    }
+
+
+def read_sources(connection: sqlite3.Connection) -> list[SourceInfo]:
+    """The recorded sources in the order they were put, with the number of their documents."""
+    return [
+        SourceInfo(name, location, prefix, documents, read_time(synced_at), rules_hash)
+        for name, location, prefix, synced_at, rules_hash, documents in connection.execute(
+            "SELECT s.name, s.location, s.prefix, s.synced_at, s.rules_hash,"
+            " (SELECT count(*) FROM documents d JOIN revisions r ON r.document = d.id"
+            "  WHERE d.source = s.name AND r.removed_in IS NULL)"
+            " FROM sources s ORDER BY s.rowid"
+        )
+    ]
+
+
+def read_segments(connection: sqlite3.Connection) -> list[Segment]:
+    """The live vector files in the order of their rows."""
+    return [
+        Segment(*row)
+        for row in connection.execute(
+            "SELECT file, first_row, rows FROM segments ORDER BY first_row"
+        )
+    ]
+
+
+def read_version(connection: sqlite3.Connection) -> int:
+    """The last published version."""
+    return int(_read_value(connection, "version") or 0)
+
+
+def read_next_row(connection: sqlite3.Connection) -> int:
+    """The row that the next passage takes."""
+    return int(_read_value(connection, "next_row") or 0)
+
+
+def read_generation(connection: sqlite3.Connection) -> int:
+    """The live generation of postings."""
+    return int(_read_value(connection, "lexical") or 0)
+
+
+def read_manifest(connection: sqlite3.Connection) -> Manifest | None:
+    """What the library was made with; None before the first document."""
+    stored = _read_value(connection, "manifest")
+    return None if stored is None else Manifest(**json.loads(stored))
+
+
+def holds_version(connection: sqlite3.Connection, version: int) -> bool:
+    """Whether this version can still be searched."""
+    found = connection.execute("SELECT 1 FROM versions WHERE version = ?", (version,)).fetchone()
+    return found is not None
+
+
+def _read_value(connection: sqlite3.Connection, key: str) -> str | None:
+    found = connection.execute("SELECT value FROM library WHERE key = ?", (key,)).fetchone()
+    return None if found is None else str(found[0])
+
+
+def _in_parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
+    for start in range(0, len(values), _PARAMETERS):
+        yield values[start : start + _PARAMETERS]
+
+
+def _marks(values: Sequence[object]) -> str:
+    return ",".join("?" * len(values))
+
+
+def _unsigned(inode: int) -> int:
+    return inode + 2**64 if inode < 0 else inode
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _integer(value: object) -> int:
+    assert isinstance(value, int)
+    return value

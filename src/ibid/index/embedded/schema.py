@@ -1,0 +1,166 @@
+"""The tables of a library on disk: SQLite is its truth and the only place where it commits.
+
+A document keeps its identity (`documents.id`) through edits, moves and a removal that is taken
+back; what it was at a version is a revision, live from `added_in` until `removed_in`. A content is
+a text with its passages, which lie in consecutive rows; rows number the passages of the library in
+the order of insertion and are never used twice. Access stands on the document, not on the
+revision: it is today's at every version.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from ibid.errors import Corrupt, FormatTooNew, LibraryNotFound
+
+FORMAT: Final = 1
+"""Version of these tables, kept in SQLite's user_version."""
+
+BUSY_SECONDS: Final = 30.0
+"""How long a reader waits for SQLite itself; writers queue at the library's own lock before."""
+
+_TABLES: Final = """
+CREATE TABLE library (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+
+CREATE TABLE versions (version INTEGER PRIMARY KEY, created_at REAL NOT NULL);
+
+CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    source TEXT,
+    allow TEXT,                  -- JSON list of principals; NULL: public
+    overrides TEXT NOT NULL      -- JSON: what `set` and flags said
+);
+CREATE INDEX documents_by_source ON documents (source);
+
+CREATE TABLE contents (
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL,
+    language TEXT,
+    text TEXT NOT NULL,
+    blocks TEXT NOT NULL,        -- JSON, one list a block
+    first_row INTEGER NOT NULL,
+    rows INTEGER NOT NULL
+);
+
+CREATE TABLE revisions (
+    id INTEGER PRIMARY KEY,
+    document INTEGER NOT NULL REFERENCES documents (id),
+    content INTEGER NOT NULL REFERENCES contents (id),
+    name TEXT NOT NULL,          -- the document's id, as its users say it
+    version INTEGER NOT NULL,    -- live from this version
+    removed_in INTEGER,          -- until this one
+    title TEXT,
+    source_uri TEXT,
+    media_type TEXT NOT NULL,
+    modified_at REAL,            -- seconds since 1970, UTC
+    archived INTEGER NOT NULL,
+    tags TEXT NOT NULL,          -- JSON
+    metadata TEXT NOT NULL       -- JSON
+);
+CREATE UNIQUE INDEX live_names ON revisions (name) WHERE removed_in IS NULL;
+CREATE INDEX revisions_by_name ON revisions (name);
+CREATE INDEX revisions_by_document ON revisions (document);
+CREATE INDEX revisions_by_content ON revisions (content);
+
+CREATE TABLE attributes (        -- tags and metadata, one row for each value, for filters
+    revision INTEGER NOT NULL REFERENCES revisions (id) ON DELETE CASCADE,
+    name TEXT NOT NULL,
+    text TEXT,
+    number REAL
+);
+CREATE INDEX attributes_by_text ON attributes (name, text, revision);
+CREATE INDEX attributes_by_number ON attributes (name, number, revision);
+CREATE INDEX attributes_by_revision ON attributes (revision);
+
+CREATE TABLE passages (
+    row INTEGER PRIMARY KEY,
+    content INTEGER NOT NULL REFERENCES contents (id),
+    ordinal INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    end INTEGER NOT NULL,
+    body INTEGER NOT NULL,
+    prefix TEXT NOT NULL,
+    headings TEXT NOT NULL,      -- JSON
+    page INTEGER,
+    text_hash BLOB NOT NULL
+);
+CREATE INDEX passages_by_hash ON passages (text_hash);
+
+CREATE TABLE segments (          -- the live vector files
+    file TEXT PRIMARY KEY,
+    first_row INTEGER NOT NULL,
+    rows INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE sources (
+    name TEXT PRIMARY KEY,
+    location TEXT NOT NULL UNIQUE,
+    prefix TEXT NOT NULL UNIQUE,
+    synced_at REAL,
+    rules_hash TEXT NOT NULL
+);
+
+CREATE TABLE files (
+    source TEXT NOT NULL REFERENCES sources (name) ON DELETE CASCADE,
+    path TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    modified_ns INTEGER NOT NULL,
+    inode INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    bytes_hash TEXT NOT NULL,
+    content_hash TEXT NOT NULL,
+    error TEXT NOT NULL,
+    message TEXT NOT NULL,
+    PRIMARY KEY (source, path)
+) WITHOUT ROWID;
+
+INSERT INTO library VALUES ('version', '0'), ('next_row', '0'), ('lexical', '1');
+INSERT INTO versions VALUES (0, unixepoch('subsec'));
+"""
+
+
+def create_database(path: Path) -> None:
+    """Write an empty library's database; what a crash leaves half made is never seen."""
+    part = path.with_name(path.name + ".new")
+    part.unlink(missing_ok=True)
+    connection = sqlite3.connect(part, isolation_level=None)
+    try:
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {FORMAT}; COMMIT;")
+    finally:
+        connection.close()
+    part.replace(path)
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """A connection to a library's database, for one thread at a time.
+
+    Raises LibraryNotFound, FormatTooNew, or Corrupt when the file is no such database.
+    """
+    if not path.exists():
+        raise LibraryNotFound(
+            f"no library at {path.parent}", hint="sync a folder or add a document to make one"
+        )
+    connection = sqlite3.connect(
+        path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+    )
+    try:
+        connection.executescript(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+            "PRAGMA secure_delete = ON;"
+        )
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise Corrupt(
+            f"{path} can't be read as a library ({error})", hint="restore it from a backup"
+        ) from error
+    if found > FORMAT:
+        connection.close()
+        raise FormatTooNew(
+            f"{path.parent} has format {found}; this ibid reads up to {FORMAT}",
+            hint="install a newer ibid",
+        )
+    return connection

@@ -1,0 +1,224 @@
+"""Rows in: how documents, contents, passages and files are written to SQLite.
+
+Plain functions over a connection; the caller holds the transaction.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+
+from ibid.index.embedded.codec import attribute_columns, dump_blocks, dump_json
+from ibid.index.embedded.vectors import Segment
+from ibid.protocols import FileState, Manifest, PutDocument, SourceInfo
+from ibid.records import JSON, Document
+
+
+def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: int) -> int:
+    """The id of the content written with its passages, in rows from `first_row` on."""
+    document = put.document
+    content = _insert(
+        connection,
+        "INSERT INTO contents (hash, language, text, blocks, first_row, rows) VALUES (?,?,?,?,?,?)",
+        (
+            put.content_hash,
+            put.language,
+            document.text,
+            dump_blocks(document.blocks),
+            first_row,
+            len(put.passages),
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)",
+        (
+            (
+                first_row + number,
+                content,
+                indexed.passage.ordinal,
+                indexed.passage.start,
+                indexed.passage.end,
+                indexed.passage.body,
+                indexed.passage.prefix,
+                json.dumps(indexed.passage.headings, ensure_ascii=False),
+                indexed.passage.page,
+                indexed.text_hash,
+            )
+            for number, indexed in enumerate(put.passages)
+        ),
+    )
+    return content
+
+
+def insert_document(connection: sqlite3.Connection, name: str, source: str | None) -> int:
+    """The identity for a new document: the one that last bore this name, so that what is said of
+    its access covers its past versions too, or a new one."""
+    known = connection.execute(
+        "SELECT document FROM revisions WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)
+    ).fetchone()
+    if known is None or _is_live(connection, known[0]):
+        return _insert(
+            connection, "INSERT INTO documents (source, overrides) VALUES (?, '{}')", (source,)
+        )
+    connection.execute("UPDATE documents SET source = ? WHERE id = ?", (source, known[0]))
+    return int(known[0])
+
+
+def _is_live(connection: sqlite3.Connection, document: int) -> bool:
+    """Whether the identity is in use: the document of this name may have moved on."""
+    found = connection.execute(
+        "SELECT 1 FROM revisions WHERE document = ? AND removed_in IS NULL", (document,)
+    ).fetchone()
+    return found is not None
+
+
+def insert_revision(
+    connection: sqlite3.Connection, document: Document, identity: int, content: int, version: int
+) -> None:
+    """Make a content what the document is from this version on."""
+    revision = _insert(
+        connection,
+        "INSERT INTO revisions (document, content, name, version, title, source_uri, media_type,"
+        " modified_at, archived, tags, metadata) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+        (
+            identity,
+            content,
+            document.id,
+            version,
+            document.title,
+            document.source,
+            document.media_type,
+            document.modified_at.timestamp() if document.modified_at else None,
+            document.archived,
+            dump_json(document.tags),
+            dump_json(document.metadata),
+        ),
+    )
+    connection.executemany(
+        "INSERT INTO attributes VALUES (?,?,?,?)",
+        [
+            (revision, f"{kind}.{name}", *columns)
+            for kind, values in (("tag", document.tags), ("metadata", document.metadata))
+            for name, value in values.items()
+            for columns in attribute_columns(value)
+        ],
+    )
+
+
+def set_access(
+    connection: sqlite3.Connection,
+    identity: int,
+    allow: frozenset[str] | None,
+    overrides: Mapping[str, JSON],
+) -> None:
+    """Set who may see a document, at every version, and what was said of it by hand."""
+    connection.execute(
+        "UPDATE documents SET allow = ?, overrides = ? WHERE id = ?",
+        (dump_json(sorted(allow)) if allow is not None else None, dump_json(overrides), identity),
+    )
+
+
+def end_revision(connection: sqlite3.Connection, revision: int, version: int) -> None:
+    """Let a revision live no more from this version on."""
+    connection.execute("UPDATE revisions SET removed_in = ? WHERE id = ?", (version, revision))
+
+
+def write_files(connection: sqlite3.Connection, source: str, files: Iterable[FileState]) -> None:
+    """Remember what a source knows of these files."""
+    connection.executemany(
+        "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?)",
+        (
+            (
+                source,
+                file.path,
+                file.stat.size,
+                file.stat.modified_ns,
+                _signed(file.stat.inode),
+                file.status,
+                file.bytes_hash,
+                file.content_hash,
+                file.error,
+                file.message,
+            )
+            for file in files
+        ),
+    )
+
+
+def write_source(connection: sqlite3.Connection, source: SourceInfo) -> None:
+    """Record a source, or what changed of it."""
+    connection.execute(
+        "INSERT INTO sources VALUES (?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET"
+        " location = excluded.location, prefix = excluded.prefix,"
+        " synced_at = excluded.synced_at, rules_hash = excluded.rules_hash",
+        (
+            source.name,
+            source.location,
+            source.prefix,
+            source.synced_at.timestamp() if source.synced_at else None,
+            source.rules_hash,
+        ),
+    )
+
+
+def forget_files(connection: sqlite3.Connection, source: str, paths: Iterable[str]) -> None:
+    """Remember nothing of these files any more."""
+    connection.executemany(
+        "DELETE FROM files WHERE source = ? AND path = ?", ((source, path) for path in paths)
+    )
+
+
+def forget_files_of(connection: sqlite3.Connection, document: int) -> None:
+    """Remember nothing any more of the file that this document came from."""
+    connection.execute(
+        "DELETE FROM files WHERE (source, path) IN (SELECT s.name,"
+        " CASE s.prefix WHEN '' THEN r.name ELSE substr(r.name, length(s.prefix) + 2) END"
+        " FROM revisions r"
+        " JOIN documents d ON d.id = r.document JOIN sources s ON s.name = d.source"
+        " WHERE d.id = ?)",
+        (document,),
+    )
+
+
+def replace_segments(
+    connection: sqlite3.Connection, old: Iterable[Segment], new: Iterable[Segment]
+) -> None:
+    """Name other vector files as the live ones."""
+    connection.executemany("DELETE FROM segments WHERE file = ?", ((s.file,) for s in old))
+    connection.executemany(
+        "INSERT INTO segments VALUES (?,?,?)", ((s.file, s.first_row, s.rows) for s in new)
+    )
+
+
+def publish(connection: sqlite3.Connection, version: int, next_row: int) -> None:
+    """Make this the last version; with the transaction's commit, readers see it."""
+    connection.execute("INSERT INTO versions VALUES (?, unixepoch('subsec'))", (version,))
+    _write_value(connection, "version", version)
+    _write_value(connection, "next_row", next_row)
+
+
+def write_generation(connection: sqlite3.Connection, generation: int) -> None:
+    """Name another folder of postings as the live one."""
+    _write_value(connection, "lexical", generation)
+
+
+def write_manifest(connection: sqlite3.Connection, manifest: Manifest) -> None:
+    """Record what the library is made with."""
+    _write_value(connection, "manifest", dump_json(dataclasses.asdict(manifest)))
+
+
+def _write_value(connection: sqlite3.Connection, key: str, value: object) -> None:
+    connection.execute("INSERT OR REPLACE INTO library VALUES (?, ?)", (key, str(value)))
+
+
+def _insert(connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
+    row = connection.execute(statement, values).lastrowid
+    assert row is not None
+    return row
+
+
+def _signed(inode: int) -> int:
+    """An inode as SQLite's signed 64 bits can hold it."""
+    return inode - 2**64 if inode >= 2**63 else inode
