@@ -151,6 +151,61 @@ class DocumentInfo:
     characters: int
 
 
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file that is not a document, and why."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A file that should have become a document and did not: the kind of error and its message."""
+
+    id: str
+    error: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A document whose file has another name now."""
+
+    old_id: str
+    new_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class PassageCounts:
+    """Passages that a run added, removed, embedded, and had to cut to the embedder's limit."""
+
+    added: int = 0
+    removed: int = 0
+    embedded: int = 0
+    truncated: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What a run changed, document by document; `version` is the last one that was written.
+
+    `seconds` tells where the time went, by stage, with the total.
+    """
+
+    version: int
+    added: tuple[str, ...] = ()
+    updated: tuple[str, ...] = ()
+    metadata_changed: tuple[str, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: int = 0
+    skipped: tuple[Skipped, ...] = ()
+    failed: tuple[Failed, ...] = ()
+    passages: PassageCounts = PassageCounts()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+
 # -- a question and its hits ------------------------------------------------------------------
 
 

@@ -1,0 +1,26 @@
+# Sourced by ./run and ./check: install_ibid EXTRAS makes .venv with ibid and those extras in it,
+# and does nothing when pyproject.toml has not changed since it last did.
+
+install_ibid() {
+    local extras=$1
+    local stamp="$root/.venv/installed${extras:+-$extras}.toml"
+    if cmp -s "$root/pyproject.toml" "$stamp"; then
+        return
+    fi
+    if [ ! -x "$root/.venv/bin/python" ]; then
+        echo "making a virtual environment in .venv" >&2
+        "${PYTHON:-python3}" -m venv "$root/.venv" || {
+            echo "this needs Python 3.11 or newer with its venv module; set PYTHON to one" >&2
+            exit 1
+        }
+    fi
+    "$root/.venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
+        echo "ibid needs Python 3.11 or newer; set PYTHON to one and remove .venv" >&2
+        exit 1
+    }
+    echo "installing ibid${extras:+ with the $extras extra} and what it needs (once; a minute or two)" >&2
+    "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+        --editable "$root${extras:+[$extras]}" >&2
+    cp "$root/pyproject.toml" "$stamp"
+    echo "installed" >&2
+}

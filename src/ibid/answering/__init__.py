@@ -1,0 +1,1 @@
+"""Answers from the hits: prompt, generators, citations and their verification."""

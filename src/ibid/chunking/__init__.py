@@ -1,0 +1,1 @@
+"""Chunking: cuts a document into passages whose offsets are exact."""

@@ -1,0 +1,42 @@
+"""From ranges of a document to its passages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ibid.chunking.sections import find_page
+from ibid.records import Document, Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A passage to be: its range, and where its text begins after the heading lines."""
+
+    start: int
+    body: int
+    end: int
+    headings: tuple[str, ...]
+    prefix: str = ""
+
+
+def make_passages(document: Document, content_hash: str, drafts: Iterable[Draft]) -> list[Passage]:
+    """The passages of these ranges, numbered from 0; the page is that on which each begins.
+
+    Ids name the document, the first eight characters of its content's hash, and the range.
+    """
+    return [
+        Passage(
+            id=f"{document.id}@{content_hash[:8]}#{draft.start}-{draft.end}",
+            document_id=document.id,
+            ordinal=ordinal,
+            start=draft.start,
+            end=draft.end,
+            text=document.text[draft.start : draft.end],
+            headings=draft.headings,
+            prefix=draft.prefix,
+            body=draft.body - draft.start,
+            page=find_page(document, draft.start),
+        )
+        for ordinal, draft in enumerate(drafts)
+    ]

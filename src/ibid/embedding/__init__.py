@@ -1,0 +1,1 @@
+"""Turning passages and queries into vectors: local models, plain functions, remote services."""

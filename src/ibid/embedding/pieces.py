@@ -1,0 +1,63 @@
+"""The word pieces of a model's own tokenizer.json."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from tokenizers import Tokenizer as PieceReader
+
+from ibid.errors import ModelUnavailable
+
+
+class PieceTokenizer:
+    """Cuts text as the model does, whole: neither padding nor a limit is applied."""
+
+    def __init__(self, path: Path) -> None:
+        self._reader = _read_tokenizer(path)
+        probe = self._reader.encode("a").special_tokens_mask
+        self._leading = probe.index(0) if 0 in probe else len(probe)
+        self._trailing = probe[::-1].index(0) if 0 in probe else 0
+
+    @property
+    def special_tokens(self) -> int:
+        """How many tokens the model wants around a text."""
+        return self._leading + self._trailing
+
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the character ranges of its pieces, in order, without special tokens."""
+        encodings = self._reader.encode_batch(list(texts), add_special_tokens=False)
+        return [encoding.offsets for encoding in encodings]
+
+    def encode(self, texts: Sequence[str], *, max_tokens: int) -> list[list[int]]:
+        """For each text its ids with the special tokens around them, at most `max_tokens` pieces.
+
+        A longer text loses its end, never the special tokens after it.
+        """
+        encodings = self._reader.encode_batch_fast(list(texts))
+        return [self._cut(encoding.ids, max_tokens) for encoding in encodings]
+
+    def _cut(self, ids: list[int], max_tokens: int) -> list[int]:
+        if len(ids) <= max_tokens + self.special_tokens:
+            return ids
+        return ids[: self._leading + max_tokens] + ids[len(ids) - self._trailing :]
+
+
+def _read_tokenizer(path: Path) -> PieceReader:
+    try:
+        reader = PieceReader.from_str(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelUnavailable(
+            f"the tokenizer {path} can't be read: {error.strerror}",
+            hint="a model's folder holds a tokenizer.json beside its model.onnx",
+        ) from error
+    except Exception as error:  # noqa: BLE001 - the library raises nothing narrower
+        raise ModelUnavailable(
+            f"{path} is no tokenizer that can be used: {error}",
+            hint="export the model again, with a tokenizer.json of the tokenizers library",
+        ) from error
+    reader.no_padding()
+    reader.no_truncation()
+    # "[SEP]" in a document is five characters of text, not an order to the model.
+    reader.encode_special_tokens = True
+    return reader

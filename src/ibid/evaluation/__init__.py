@@ -1,0 +1,1 @@
+"""Evaluation: how good the retrieval is, and how large an index gets."""

@@ -1,0 +1,1 @@
+"""The straight ways: of a document into the library, and of a question out to its answer."""

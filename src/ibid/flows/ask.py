@@ -1,0 +1,192 @@
+"""The way of a question: search, abstain or prompt, generate, parse claims, verify, conclude."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ibid.answering.abstain import LEAST_COSINE, abstention_text, should_abstain
+from ibid.answering.citations import hold_back_markers, parse_claims
+from ibid.answering.prompt import build_prompt
+from ibid.answering.strict import keep_supported
+from ibid.answering.verify import verify_claims
+from ibid.flows.search import SearchOptions, search
+from ibid.flows.stopwatch import Stopwatch
+from ibid.language.detection import choose_query_language, detect_language
+from ibid.protocols import Embedder, Generator, Index, Reranker
+from ibid.records import (
+    Answer,
+    AnswerStatus,
+    Citation,
+    Delta,
+    Hit,
+    Prompt,
+    Query,
+    Request,
+    SearchResult,
+    Verdict,
+)
+
+SOURCES: Final = 6
+"""Passages that an answer is made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How a question is answered, and the hash of the settings that this came from.
+
+    With `strict`, claims that nothing supports are left out. `min_cosine` is the least likeness
+    at which passages without any word of the question may still answer it.
+    """
+
+    search: SearchOptions = SearchOptions(k=SOURCES, distinct=True)
+    min_cosine: float = LEAST_COSINE
+    strict: bool = False
+    template: str = "grounded"
+    settings_hash: str = ""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """The generated text with what it cost."""
+
+    text: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+def ask(
+    query: Query,
+    options: AskOptions,
+    *,
+    index: Index,
+    embedder: Embedder,
+    generator: Generator,
+    reranker: Reranker | None = None,
+    on_text: Callable[[str], None] | None = None,
+) -> Answer:
+    """The answer to a question, every claim of it checked, or an abstention.
+
+    `on_text` is given the text as it is generated, never ending inside a marker. No generator is
+    called when nothing relevant was found. Raises what the search and the generator raise.
+    """
+    watch = Stopwatch()
+    with watch.timing("total"):
+        found = search(query, options.search, index=index, embedder=embedder, reranker=reranker)
+        blank = _blank_answer(query, options, found, embedder, generator)
+        language = choose_query_language(query.text, index.languages)
+        reason = should_abstain(
+            query.text,
+            found.hits,
+            best_cosine=best_cosine(found),
+            min_cosine=options.min_cosine,
+            language=language,
+        )
+        if reason is not None:
+            return _abstain(blank, reason)
+        prompt = build_prompt(
+            query.text, found.hits, history=query.history, template=options.template
+        )
+        with watch.timing("generate"):
+            draft = generate_draft(prompt, generator, on_text)
+        with watch.timing("verify"):
+            text, citations = check_draft(draft.text, found.hits, language)
+            if options.strict:
+                text, citations = keep_supported(text, citations)
+        if not text.strip():
+            return _abstain(blank, "the sources do not answer it")
+    doubtful = sum(citation.verdict is not Verdict.SUPPORTED for citation in citations)
+    warning = f"{doubtful} of {len(citations)} citations could not be confirmed"
+    return replace(
+        blank,
+        status=AnswerStatus.ANSWERED,
+        text=text,
+        citations=citations,
+        sources=prompt.sources,
+        prompt_hash=hash_prompt(prompt),
+        warnings=(warning,) if doubtful else (),
+        timings_ms={**found.timings_ms, **watch.milliseconds()},
+        tokens={"prompt": draft.prompt_tokens, "completion": draft.completion_tokens},
+    )
+
+
+def best_cosine(found: SearchResult) -> float | None:
+    """The cosine of the nearest passage found; None where nothing was searched by meaning."""
+    if found.mode == "lexical":
+        return None
+    return max(
+        (h.contributions["dense"].score for h in found.hits if "dense" in h.contributions),
+        default=0.0,
+    )
+
+
+def generate_draft(
+    prompt: Prompt, generator: Generator, on_text: Callable[[str], None] | None = None
+) -> _Draft:
+    """All that the generator writes, passed on as it comes."""
+    draft = _Draft()
+
+    def read_deltas(deltas: Iterable[Delta]) -> Iterator[str]:
+        for delta in deltas:
+            draft.prompt_tokens += delta.prompt_tokens
+            draft.completion_tokens += delta.completion_tokens
+            yield delta.text
+
+    for piece in hold_back_markers(read_deltas(generator.generate(prompt))):
+        draft.text += piece
+        if on_text is not None:
+            on_text(piece)
+    return draft
+
+
+def check_draft(
+    draft: str, sources: Sequence[Hit], language: str | None
+) -> tuple[str, tuple[Citation, ...]]:
+    """The text that is shown, and a checked citation for every claim of it."""
+    text, claims = parse_claims(draft.strip(), len(sources))
+    return text, verify_claims(claims, sources, language=language)
+
+
+def _blank_answer(
+    query: Query,
+    options: AskOptions,
+    found: SearchResult,
+    embedder: Embedder,
+    generator: Generator,
+) -> Answer:
+    """The answer's record before there is an answer: an abstention without words."""
+    return Answer(
+        id=secrets.token_hex(8),
+        question=query.text,
+        request=Request(
+            query.filter, query.principals, found.mode, options.search.k, query.history
+        ),
+        status=AnswerStatus.ABSTAINED,
+        text="",
+        citations=(),
+        sources=(),
+        version=found.version,
+        embedder=embedder.name,
+        generator=generator.name,
+        settings_hash=options.settings_hash,
+        prompt_hash="",
+        warnings=(),
+        timings_ms=found.timings_ms,
+        tokens={"prompt": 0, "completion": 0},
+    )
+
+
+def _abstain(blank: Answer, reason: str) -> Answer:
+    text = abstention_text(detect_language(blank.question))
+    return replace(blank, text=text, warnings=(reason,))
+
+
+def hash_prompt(prompt: Prompt) -> str:
+    """16 hexadecimal digits that stand for every message of a prompt."""
+    digest = hashlib.blake2b(digest_size=8)
+    for message in prompt.messages:
+        digest.update(f"{message.role}\0{message.content}\0".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()

@@ -1,0 +1,222 @@
+"""Changes on their way into the library: gathered, embedded together, committed as one version."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ibid.chunking.options import Chunking
+from ibid.errors import DuplicateDocument
+from ibid.flows.prepare import embed_passages, hash_content, put_document
+from ibid.flows.stopwatch import Stopwatch
+from ibid.language.analyzer import ANALYZER
+from ibid.protocols import (
+    Change,
+    Embedder,
+    FileState,
+    Index,
+    Manifest,
+    PutDocument,
+    RemoveDocument,
+    SetMetadata,
+    StoredDocument,
+)
+from ibid.records import (
+    JSON,
+    Document,
+    Failed,
+    IngestReport,
+    Moved,
+    PassageCounts,
+    Skipped,
+)
+
+
+@dataclass(slots=True)
+class Tally:
+    """A report in the making."""
+
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    metadata_changed: list[str] = field(default_factory=list)
+    moved: list[Moved] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    unchanged: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
+    passages: PassageCounts = PassageCounts()
+
+    def count(
+        self, *, added: int = 0, removed: int = 0, embedded: int = 0, truncated: int = 0
+    ) -> None:
+        """Add to the numbers of passages."""
+        so_far = self.passages
+        self.passages = PassageCounts(
+            so_far.added + added,
+            so_far.removed + removed,
+            so_far.embedded + embedded,
+            so_far.truncated + truncated,
+        )
+
+    def report(self, version: int, seconds: Mapping[str, float]) -> IngestReport:
+        """The finished report."""
+        stages = ("reading", "chunking", "embedding", "writing", "total")
+        return IngestReport(
+            version=version,
+            added=tuple(self.added),
+            updated=tuple(self.updated),
+            metadata_changed=tuple(self.metadata_changed),
+            moved=tuple(self.moved),
+            removed=tuple(self.removed),
+            unchanged=self.unchanged,
+            skipped=tuple(self.skipped),
+            failed=tuple(self.failed),
+            passages=self.passages,
+            seconds={stage: round(seconds.get(stage, 0.0), 3) for stage in stages},
+        )
+
+
+class Batch:
+    """Gathers changes and commits them; what it does is counted in its tally.
+
+    `chunking` is the library's own; a document may be given another. `source` is the source whose
+    documents and files these are, None for those of no source.
+    """
+
+    def __init__(
+        self,
+        *,
+        index: Index,
+        embedder: Embedder,
+        chunking: Chunking,
+        tally: Tally,
+        watch: Stopwatch,
+        source: str | None = None,
+    ) -> None:
+        self._index = index
+        self._embedder = embedder
+        self._chunking = chunking
+        self._tally = tally
+        self._watch = watch
+        self._source = source
+        self._changes: list[Change] = []
+        self._files: list[FileState] = []
+        self._forgotten: list[str] = []
+        self.passages = 0
+
+    def write(
+        self,
+        document: Document,
+        stored: StoredDocument | None,
+        *,
+        overrides: Mapping[str, JSON],
+        chunking: Chunking | None = None,
+        create: bool = False,
+    ) -> str:
+        """Gather what makes the library hold this document; nothing when it already does.
+
+        `stored` is what the library holds under this id, or, of a file that moved, under its old
+        one. Returns the content hash. Raises DuplicateDocument for a create of what is stored.
+        """
+        if create and stored is not None:
+            raise DuplicateDocument(
+                f"a document {document.id!r} exists", hint="to overwrite it on purpose, use update"
+            )
+        chunking = chunking or self._chunking
+        content_hash = hash_content(document, chunking)
+        if stored is not None and stored.content_hash == content_hash:
+            self._write_metadata(document, stored, overrides)
+        else:
+            self._write_content(document, stored, content_hash, chunking, overrides, create)
+        return content_hash
+
+    def remove(self, stored_id: str, passages: int = 0) -> None:
+        """Gather the removal of a document that has so many passages."""
+        self._changes.append(RemoveDocument(stored_id))
+        self._tally.removed.append(stored_id)
+        self._tally.count(removed=passages)
+
+    def remember_file(self, file: FileState) -> None:
+        """Gather what the source knows of a file."""
+        self._files.append(file)
+
+    def forget_file(self, path: str) -> None:
+        """Gather that the source knows this file no more."""
+        self._forgotten.append(path)
+
+    def commit(self) -> bool:
+        """Embed and write what was gathered, as one version; whether there was anything."""
+        if not (self._changes or self._files or self._forgotten):
+            return False
+        puts = [change for change in self._changes if isinstance(change, PutDocument)]
+        with self._watch.timing("embedding"):
+            embedded = embed_passages(puts, index=self._index, embedder=self._embedder)
+        with self._watch.timing("writing"):
+            self._index.commit(
+                self._changes,
+                embedded.vectors,
+                manifest=self._describe_library(puts),
+                source=self._source,
+                files=self._files,
+                forgotten=self._forgotten,
+            )
+        self._tally.count(embedded=embedded.embedded, truncated=embedded.truncated)
+        self._changes, self._files, self._forgotten, self.passages = [], [], [], 0
+        return True
+
+    def _write_metadata(
+        self, document: Document, stored: StoredDocument, overrides: Mapping[str, JSON]
+    ) -> None:
+        # A file that was only touched, or moved, was not modified: its text is what counts.
+        document = replace(document, modified_at=stored.document.modified_at)
+        if document.id != stored.info.id:
+            self._tally.moved.append(Moved(stored.info.id, document.id))
+        elif document == stored.document and overrides == stored.overrides:
+            self._tally.unchanged += 1
+            return
+        else:
+            self._tally.metadata_changed.append(document.id)
+        self._changes.append(SetMetadata(stored.info.id, document, overrides))
+
+    def _write_content(
+        self,
+        document: Document,
+        stored: StoredDocument | None,
+        content_hash: str,
+        chunking: Chunking,
+        overrides: Mapping[str, JSON],
+        create: bool,
+    ) -> None:
+        with self._watch.timing("chunking"):
+            put = put_document(
+                document,
+                content_hash=content_hash,
+                chunking=chunking,
+                embedder=self._embedder,
+                source=stored.source if stored is not None else self._source,
+                overrides=overrides,
+                create=create,
+            )
+        self._changes.append(put)
+        self.passages += len(put.passages)
+        (self._tally.added if stored is None else self._tally.updated).append(document.id)
+        self._tally.count(
+            added=len(put.passages), removed=stored.info.passages if stored is not None else 0
+        )
+
+    def _describe_library(self, puts: list[PutDocument]) -> Manifest | None:
+        """What a library of no documents yet is being made with."""
+        if not puts or self._index.manifest is not None:
+            return None
+        return describe_library(self._embedder, self._chunking)
+
+
+def describe_library(embedder: Embedder, chunking: Chunking) -> Manifest:
+    """What a library made with these parts records."""
+    return Manifest(
+        embedder=embedder.name,
+        weights=embedder.weights,
+        dimension=embedder.dimension,
+        analyzer=ANALYZER,
+        chunking=str(chunking),
+    )

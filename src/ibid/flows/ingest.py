@@ -1,0 +1,104 @@
+"""The way of documents handed over one by one, not found by a sync: one version for all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+
+from ibid.chunking.options import Chunking
+from ibid.errors import DuplicateDocument, UnknownDocument
+from ibid.flows.batch import Batch, Tally
+from ibid.flows.prepare import clean_document
+from ibid.flows.stopwatch import Stopwatch
+from ibid.protocols import Embedder, Index, RemoveDocument, Scope, Snapshot, StoredDocument
+from ibid.records import JSON, OWNER, Document, IngestReport
+from ibid.sources.layers import layer_metadata
+
+EVERYTHING = Scope(OWNER, include_archived=True)
+"""The owner's scope, in which whoever may write sees what is there."""
+
+
+def write_documents(
+    documents: Iterable[Document],
+    *,
+    index: Index,
+    embedder: Embedder,
+    chunking: Chunking,
+    create: bool,
+    overrides: Mapping[str, JSON] | None = None,
+) -> IngestReport:
+    """Write all documents as one version, or nothing; with `create`, only ones that don't exist.
+
+    `overrides` is what flags of this call say of every document, kept for later updates.
+    Raises DuplicateDocument, EmptyDocument, and what the embedder raises.
+    """
+    watch, tally = Stopwatch(), Tally()
+    with watch.timing("total"), index.writing():
+        cleaned = [clean_document(document) for document in documents]
+        snapshot = index.snapshot()
+        stored = find_stored(snapshot, [document.id for document in cleaned])
+        _refuse_repeated(cleaned)
+        if create and stored:
+            raise DuplicateDocument(
+                f"{_enumerate(stored)} in the library already",
+                hint="nothing was changed; to overwrite on purpose, use update",
+            )
+        batch = Batch(index=index, embedder=embedder, chunking=chunking, tally=tally, watch=watch)
+        for document in cleaned:
+            known = stored.get(document.id)
+            said = {**(known.overrides if known else {}), **(overrides or {})}
+            layered = layer_metadata(
+                document, overrides=said, previous_allow=known.info.allow if known else None
+            )
+            batch.write(layered, known, overrides=said, create=create)
+        batch.commit()
+    return tally.report(index.snapshot().version, watch.seconds)
+
+
+def remove_documents(ids: Sequence[str], *, index: Index, purge: bool = False) -> IngestReport:
+    """Hide documents from now on, or with `purge` erase them from every version.
+
+    Raises UnknownDocument, with nothing changed, for an id that isn't there.
+    """
+    watch, tally = Stopwatch(), Tally()
+    with watch.timing("total"), index.writing():
+        ids = list(dict.fromkeys(ids))
+        stored = find_stored(index.snapshot(), ids)
+        if not purge and (missing := [id for id in ids if id not in stored]):
+            raise UnknownDocument(
+                f"no document {', '.join(map(repr, missing))}",
+                hint="nothing was changed; `ibid list` shows the ids",
+            )
+        with watch.timing("writing"):
+            if purge:
+                index.purge(ids)
+            else:
+                index.commit([RemoveDocument(id) for id in ids], {})
+        tally.removed.extend(ids)
+        tally.count(removed=sum(document.info.passages for document in stored.values()))
+    return tally.report(index.snapshot().version, watch.seconds)
+
+
+def find_stored(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, StoredDocument]:
+    """What the library holds under these ids; one that it doesn't hold is absent."""
+    found = {}
+    for id in ids:
+        with suppress(UnknownDocument):
+            found[id] = snapshot.document(id, EVERYTHING)
+    return found
+
+
+def _refuse_repeated(documents: Sequence[Document]) -> None:
+    counts = Counter(document.id for document in documents)
+    if repeated := [id for id, count in counts.items() if count > 1]:
+        raise DuplicateDocument(
+            f"{_enumerate(repeated)} more than once in one call", hint="nothing was changed"
+        )
+
+
+def _enumerate(ids: Iterable[str], most: int = 5) -> str:
+    """The first few ids with the number of the others."""
+    names = [repr(id) for id in ids]
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

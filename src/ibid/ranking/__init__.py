@@ -1,0 +1,1 @@
+"""Ranking: scores, fuses, reranks and selects what the retrievers found."""

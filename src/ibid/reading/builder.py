@@ -1,0 +1,139 @@
+"""The one way in which a reader makes its document: block after block, text and spans together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from ibid.errors import EmptyDocument
+from ibid.records import Block, BlockKind, Box, Document
+
+_SEPARATOR: Final = "\n\n"
+_MAX_INDENT: Final = 24  # characters; deeper items of a list stand no further in
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def normalize_text(text: str) -> str:
+    r"""The text with `\n` as its only line end, no NUL, byte-order mark or half of a surrogate."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").replace("\ufeff", "")
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def trim_text(text: str) -> str:
+    """The text without the blank lines before it and the white space after it."""
+    text = text.rstrip()
+    indented = text.lstrip()
+    return text[text.rfind("\n", 0, len(text) - len(indented)) + 1 :]
+
+
+def format_table(rows: Sequence[Sequence[str]], *, header: bool) -> str:
+    """The rows as Markdown: one line each, `| --- |` below the first one if it is a header."""
+    width = max(map(len, rows), default=0)
+    lines = []
+    for row in rows:
+        cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
+        lines.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
+    if header and lines:
+        lines.insert(1, "|" + " --- |" * width)
+    return "\n".join(lines)
+
+
+@dataclass(slots=True)
+class _Item:
+    """An open list item: where its text stands, and its marker until that is written."""
+
+    outer: int
+    inner: int
+    marker: str
+
+
+class DocumentBuilder:
+    """Gathers blocks in reading order; `build` gives the document they make.
+
+    One blank line stands between two blocks. Blocks without a visible character are left out.
+    Within a list item paragraphs become lines of one list block, each item with its marker and
+    indented by its depth; a block of another kind, such as code, stands between two list blocks.
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._blocks: list[Block] = []
+        self._length = 0
+        self._items: list[_Item] = []
+        self._list_texts: list[str] = []
+        self._list_lines: list[tuple[int, int]] = []
+
+    def append(
+        self,
+        kind: BlockKind,
+        text: str,
+        *,
+        level: int = 0,
+        page: int | None = None,
+        boxes: tuple[Box, ...] = (),
+        lines: tuple[int, int] | None = None,
+    ) -> None:
+        """Put one block at the end; `lines` are its first and last line in the source file."""
+        text = trim_text(normalize_text(text))
+        if not text:
+            return
+        if self._items and kind is BlockKind.PARAGRAPH:
+            self._append_to_list(text, lines)
+            return
+        self._finish_list()
+        self._put(Block(kind, 0, 0, level, page, boxes, lines), text)
+
+    def open_item(self, marker: str) -> None:
+        """Begin a list item, "-" or "1." being its marker; within another item it is nested."""
+        outer = self._items[-1].inner if self._items else 0
+        self._items.append(_Item(outer, min(outer + len(marker) + 1, _MAX_INDENT), marker))
+
+    def close_item(self) -> None:
+        """End the item opened last."""
+        self._items.pop()
+
+    def close_list(self) -> None:
+        """End a list: what follows one that stands in no other list begins a new block."""
+        if not self._items:
+            self._finish_list()
+
+    def build(self, **fields: Any) -> Document:
+        """The document of the blocks so far; `fields` are those that Document has beside them.
+
+        Its id is empty and set by the caller. Raises EmptyDocument when no block has any text.
+        """
+        self._finish_list()
+        if not self._blocks:
+            raise EmptyDocument("no text in it")
+        ends = [block.start for block in self._blocks[1:]] + [self._blocks[-1].end]
+        blocks = tuple(replace(b, end=end) for b, end in zip(self._blocks, ends, strict=True))
+        return Document(id="", text=_SEPARATOR.join(self._texts), blocks=blocks, **fields)
+
+    def _append_to_list(self, text: str, lines: tuple[int, int] | None) -> None:
+        item = self._items[-1]
+        if item.marker:
+            first = f"{' ' * item.outer}{item.marker} "
+            item.marker = ""
+        else:
+            first = " " * item.inner
+        self._list_texts.append(first + text.replace("\n", "\n" + " " * item.inner))
+        if lines:
+            self._list_lines.append(lines)
+
+    def _finish_list(self) -> None:
+        if not self._list_texts:
+            return
+        lines = None
+        if self._list_lines:
+            lines = (min(self._list_lines)[0], max(end for _, end in self._list_lines))
+        text = "\n".join(self._list_texts)
+        self._list_texts, self._list_lines = [], []
+        self._put(Block(BlockKind.LIST, 0, 0, lines=lines), text)
+
+    def _put(self, block: Block, text: str) -> None:
+        start = self._length + len(_SEPARATOR) if self._texts else 0
+        self._length = start + len(text)
+        self._texts.append(text)
+        self._blocks.append(replace(block, start=start, end=self._length))

@@ -1,0 +1,185 @@
+"""Bytes to text: byte-order marks, UTF-8, what the file declares, then a guess that is checked."""
+
+from __future__ import annotations
+
+import codecs
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from ibid.errors import UnsupportedFormat
+
+BYTE_ORDER_MARKS: Final = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_WIDE: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
+_SAMPLE: Final = 65_536  # bytes looked at for a guess
+_MAX_CONTROLS: Final = 0.01  # share of control characters above which it is no text
+_MAX_BROKEN: Final = 0.1  # broken sequences of UTF-8 for each whole one that are forgiven
+_TEXT_CONTROLS: Final = frozenset("\t\n\r\f\x0b\x1b\x1a\x85")
+
+# What a file means that declares the first: the encodings that browsers read in its place.
+_MEANT: Final = {
+    "ascii": "cp1252",
+    "iso8859-1": "cp1252",
+    "iso8859-9": "cp1254",
+    "gb2312": "gb18030",
+    "gbk": "gb18030",
+    "shift_jis": "cp932",
+    "euc_kr": "cp949",
+    "tis-620": "cp874",
+}
+
+_LATIN: Final = ("cp1252", "cp1250", "iso8859-2", "cp1254", "iso8859-15", "cp850", "mac-roman")
+_END_OF_LATIN: Final = "\u0250"
+_SIGNS: Final = "«»„“”‘’‚–—…€£§°©®™·•¿¡\xa0\xad"
+_ALPHABETS: Final = tuple(
+    letters + _SIGNS
+    for letters in (
+        "äöüß",
+        "àâæçéèêëîïôœùûüÿ",
+        "áéíñóúüçàèòïªº",
+        "áâãàçéêíóôõúª",
+        "àèéìîòóù",
+        "åäöæøé",
+        "áéíóúýþðæö",
+        "ąćęłńóśźż",
+        "áäčďéěíĺľňóôřŕšťúůýž",
+        "áéíóöőúüű",
+        "čćđšž",
+        "ăâîșțşţ",
+        "çğıöşüâi̇",
+    )
+)  # what the languages of Latin script write beyond ASCII, in small letters
+
+
+def decode_bytes(data: bytes, *, declared: str | None = None) -> str:
+    """The text of the bytes, without a byte-order mark.
+
+    `declared` is what the file says of itself; it counts only where the bytes bear it out.
+
+    Raises UnsupportedFormat when they are no text in any encoding.
+    """
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    if b"\0" in data:
+        encoding = guess_wide_encoding(data[:_SAMPLE])
+        if encoding is None:
+            raise UnsupportedFormat("binary, not text")
+        return data.decode(encoding, "replace")
+    text = _decode_as(data, "iso2022_jp") if b"\x1b$" in data else None
+    text = _decode_utf8(data) if text is None else text
+    if text is None:
+        text = next(_decode_candidates(data, declared))
+    if not looks_like_text(text[:_SAMPLE]):
+        raise UnsupportedFormat("binary, not text")
+    return text
+
+
+def sniff_text(head: bytes) -> bool:
+    """True when the first bytes of a file can be those of a text."""
+    if any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS):
+        return True
+    if b"\0" in head:
+        return guess_wide_encoding(head) is not None
+    return looks_like_text(head.decode("latin-1"), c1=True)
+
+
+def guess_wide_encoding(data: bytes) -> str | None:
+    """The UTF-16 or UTF-32 that the bytes are in without saying so; None for neither.
+
+    Of two byte orders that both give text, the one with more spaces and line ends is right.
+    """
+    found: list[tuple[float, str]] = []
+    for encoding in _WIDE:
+        width = 4 if "32" in encoding else 2
+        try:
+            text = data[: len(data) // width * width].decode(encoding)
+        except UnicodeDecodeError as error:
+            if error.start < len(data) - width * 2:  # not just a pair cut in two at the end
+                continue
+            text = data[: error.start].decode(encoding)
+        if text and looks_like_text(text) and _share_assigned(text) > 0.99:
+            found.append((sum(map(text.count, " \n")) / len(text), encoding))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def looks_like_text(text: str, *, c1: bool = False) -> bool:
+    """True when hardly any character is a control; with `c1` those from 0x80 to 0x9F are allowed.
+
+    A NUL is never text.
+    """
+    if "\0" in text:
+        return False
+    last = "\x20" if c1 else "\xa0"
+    controls = sum(
+        1 for c in text if (c < "\x20" or "\x7f" <= c < last) and c not in _TEXT_CONTROLS
+    )
+    return controls <= len(text) * _MAX_CONTROLS
+
+
+def _share_assigned(text: str) -> float:
+    """The share of characters that Unicode has given a meaning."""
+    unassigned = sum(1 for c in text if unicodedata.category(c) in ("Cn", "Co", "Cs"))
+    return 1 - unassigned / len(text)
+
+
+def _decode_utf8(data: bytes) -> str | None:
+    """The bytes as UTF-8, with a few broken sequences forgiven; None for another encoding."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    whole = len(text) - broken - len(data.translate(None, delete=bytes(range(0x80, 0x100))))
+    return text if broken <= whole * _MAX_BROKEN else None
+
+
+def _decode_candidates(data: bytes, declared: str | None) -> Iterator[str]:
+    """The readings of the bytes that stand the check, most trusted first; at least one."""
+    for encoding in (declared, _guess_encoding(data), "cp1252"):
+        text = _decode_as(data, encoding) if encoding else None
+        if text is not None and looks_like_text(text[:_SAMPLE]):
+            yield text
+    yield data.decode("latin-1")
+
+
+def _decode_as(data: bytes, encoding: str) -> str | None:
+    """The bytes in an encoding given by name; None where it is unknown or doesn't fit them."""
+    try:
+        name = codecs.lookup(encoding.strip()).name
+        return data.decode(_MEANT.get(name, name))
+    except (LookupError, UnicodeError):
+        return None
+
+
+def _guess_encoding(data: bytes) -> str | None:
+    """The likeliest encoding by the look of a sample; None when nothing fits.
+
+    The general guess tells scripts apart but not the Latin encodings, so those are compared here
+    by how well the letters beyond ASCII fit one alphabet.
+    """
+    # Imported here: most files are UTF-8 and never ask for a guess.
+    from charset_normalizer import from_bytes  # noqa: PLC0415
+
+    best = from_bytes(data[:_SAMPLE]).best()
+    if best is None:
+        return None
+    beyond = [c for c in str(best) if c > "\x7f" and c.isalpha()]
+    if sum(1 for c in beyond if c < _END_OF_LATIN) < len(beyond) / 2:
+        return best.encoding
+    return max((*_LATIN, best.encoding), key=lambda encoding: _fit_alphabet(data, encoding))
+
+
+def _fit_alphabet(data: bytes, encoding: str) -> float:
+    """The largest share of the characters beyond ASCII that belong to one Latin alphabet."""
+    text = _decode_as(data[:_SAMPLE], encoding) or ""
+    beyond = Counter(c for c in text.lower() if c > "\x7f")
+    known = (sum(n for c, n in beyond.items() if c in alphabet) for alphabet in _ALPHABETS)
+    return max(known) / max(beyond.total(), 1)

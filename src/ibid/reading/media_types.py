@@ -1,0 +1,168 @@
+"""What kind of file it is: from its name and, where that can't be trusted, from its first bytes."""
+
+from __future__ import annotations
+
+import mimetypes
+import re
+from pathlib import PurePath
+from typing import Final
+
+from ibid.reading.encodings import BYTE_ORDER_MARKS, guess_wide_encoding, sniff_text
+
+HEAD_BYTES: Final = 8192
+"""As many of the first bytes as `guess_media_type` can make use of."""
+
+UNKNOWN: Final = "application/octet-stream"
+
+_EXTENSIONS: Final = {
+    "text/plain": "txt text log",
+    "text/markdown": "md markdown mdown mkd mdx",
+    "text/html": "html htm",
+    "application/xhtml+xml": "xhtml xht",
+    "application/pdf": "pdf",
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv tab",
+    "text/x-rst": "rst rest",
+    "text/asciidoc": "adoc asciidoc",
+    "text/x-tex": "tex latex",
+    "text/vtt": "vtt",
+    "text/x-subrip": "srt",
+    "text/x-source": (
+        "py pyi js mjs cjs jsx ts tsx java kt kts scala go rs c h cc cpp cxx hpp cs swift m rb php"
+        " pl lua r jl sh bash zsh fish ps1 sql hs ml ex exs erl clj dart vue css scss less proto"
+        " tf groovy gradle cmake"
+    ),
+    "application/json": "json",
+    "application/jsonl": "jsonl ndjson",
+    "application/x-ipynb+json": "ipynb",
+    "application/xml": "xml",
+    "application/yaml": "yaml yml",
+    "application/toml": "toml",
+    "application/msword": "doc",
+    "application/vnd.ms-excel": "xls",
+    "application/vnd.ms-powerpoint": "ppt",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+    "application/vnd.oasis.opendocument.text": "odt",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods",
+    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/epub+zip": "epub",
+    "application/rtf": "rtf",
+    "application/postscript": "ps eps",
+    "application/vnd.ms-outlook": "msg",
+    "application/mbox": "mbox",
+    "message/rfc822": "eml",
+    "image/svg+xml": "svg",
+    "image/heic": "heic",
+    "application/gzip": "gz tgz",
+    "font/woff2": "woff2",
+}
+_TYPE_BY_EXTENSION: Final = {
+    extension: media_type for media_type, row in _EXTENSIONS.items() for extension in row.split()
+}
+# The built-in table alone: what the machine's own files say would differ from place to place.
+_BUILT_IN: Final = mimetypes.MimeTypes()
+
+_TEXTUAL: Final = frozenset(
+    {
+        "application/json",
+        "application/jsonl",
+        "application/x-ipynb+json",
+        "application/xml",
+        "application/xhtml+xml",
+        "application/yaml",
+        "application/toml",
+    }
+)
+
+_SIGNATURES: Final = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"II*\0", "image/tiff"),
+    (b"MM\0*", "image/tiff"),
+    (b"\x1f\x8b", "application/gzip"),
+    (b"\xfd7zXZ\0", "application/x-xz"),
+    (b"7z\xbc\xaf\x27\x1c", "application/x-7z-compressed"),
+    (b"\x7fELF", "application/x-executable"),
+    (b"SQLite format 3\0", "application/vnd.sqlite3"),
+    (b"PK\x03\x04", "application/zip"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (b"%PDF-", "application/pdf"),
+)
+# A text may well begin like these: they count only before bytes that are none.
+_WEAK_SIGNATURES: Final = (
+    (b"GIF8", "image/gif"),
+    (b"BM", "image/bmp"),
+    (b"BZh", "application/x-bzip2"),
+    (b"OggS", "audio/ogg"),
+    (b"ID3", "audio/mpeg"),
+    (b"RIFF", "application/x-riff"),
+)
+# Boxes that many formats share: there the name says which it is.
+_CONTAINERS: Final = frozenset({"application/zip", "application/x-ole-storage", "application/x-riff"})
+_PDF_HEADER_WITHIN: Final = 1024  # bytes, as PDF viewers search
+_HTML_START: Final = re.compile(
+    r"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+
+
+def guess_media_type(name: str, head: bytes) -> str:
+    """The media type of a file by its name and its first bytes (`HEAD_BYTES` of them suffice).
+
+    A signature in the bytes wins over the name. A text takes the type of a name that is known to
+    be one of a text, else it is HTML, XML or plain text by how it begins. Other bytes take the
+    type of the name unless that is one of a text. An empty file has the type of its name.
+    """
+    named = _guess_by_name(name)
+    text = bool(head) and sniff_text(head)
+    signed = _find_signature(head, text)
+    if signed in _CONTAINERS and named and named != "application/pdf" and not is_textual(named):
+        return named
+    if signed:
+        return signed
+    if text:
+        return _guess_text(named, head)
+    if named and (not head or not is_textual(named)):
+        return named
+    return UNKNOWN
+
+
+def is_textual(media_type: str) -> bool:
+    """True for the types whose files hold text that a person can read as it stands."""
+    return media_type.startswith("text/") or media_type in _TEXTUAL
+
+
+def _guess_by_name(name: str) -> str | None:
+    extension = PurePath(name).suffix.lower().removeprefix(".")
+    return _TYPE_BY_EXTENSION.get(extension) or _BUILT_IN.guess_type("x." + extension)[0]
+
+
+def _find_signature(head: bytes, text: bool) -> str | None:
+    known = _SIGNATURES if text else _SIGNATURES + _WEAK_SIGNATURES
+    for signature, media_type in known:
+        if head.startswith(signature):
+            return media_type
+    if not text and b"%PDF-" in head[:_PDF_HEADER_WITHIN]:
+        return "application/pdf"
+    return None
+
+
+def _guess_text(named: str | None, head: bytes) -> str:
+    """The type of a file whose first bytes are text."""
+    start = _decode_head(head).lstrip()
+    if named in _EXTENSIONS and named != "application/pdf":
+        return named
+    if _HTML_START.match(start):
+        return "text/html"
+    if named == "application/pdf":
+        return named
+    return "application/xml" if start.startswith("<?xml") else "text/plain"
+
+
+def _decode_head(head: bytes) -> str:
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return head[len(mark) :].decode(encoding, "replace")
+    wide = guess_wide_encoding(head) if b"\0" in head else None
+    return head.decode(wide or "latin-1", "replace")

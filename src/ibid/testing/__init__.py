@@ -1,0 +1,1 @@
+"""Honest fakes and conformance suites: what a new model or engine is tried with."""
