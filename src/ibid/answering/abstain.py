@@ -52,7 +52,9 @@ def should_abstain(
     for hit in hits[:TOP_PASSAGES]:
         if asked & set(content_terms(hit.passage.indexed_text, language)):
             return None
-    nearest = "" if best_cosine is None else f", and the nearest passage has cosine {best_cosine:.2f}"
+    nearest = (
+        "" if best_cosine is None else f", and the nearest passage has cosine {best_cosine:.2f}"
+    )
     return f"no word of the question is in the passages found{nearest}"
 
 

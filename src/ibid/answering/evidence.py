@@ -42,7 +42,7 @@ class _Line:
 
 
 def find_language(sources: Sequence[Hit]) -> str | None:
-    """The language that the sources are written in; a question of a few words can't tell its own."""
+    """The language of the sources, which have more words to tell it by than a question."""
     return detect_language(" ".join(hit.passage.text for hit in sources))
 
 

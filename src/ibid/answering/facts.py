@@ -44,44 +44,42 @@ _UNITS: Final[dict[str, tuple[float, str]]] = {
 """A unit's factor and what it is counted in, so that two weeks are 14 days."""
 
 _SCALES: Final = {"hundred": 1e2, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SMALL: Final = """
+    two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty
+"""
+_TENS: Final = "thirty forty fifty sixty seventy eighty ninety"
 _WORDS: Final = {
-    word: value
-    for value, word in enumerate(
-        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
-        "sixteen seventeen eighteen nineteen twenty".split(),
-        2,
-    )
-} | dict(
-    zip("thirty forty fifty sixty seventy eighty ninety".split(), range(30, 100, 10), strict=True)
-)
-_MONTHS: Final = {
-    name: number
-    for number, full in enumerate(
-        "january february march april may june july august september october november "
-        "december".split(),
-        1,
-    )
-    for name in {full, full[:3], full[:4] if full == "september" else full}
+    **{word: value for value, word in enumerate(_SMALL.split(), 2)},
+    **{word: 10 * value for value, word in enumerate(_TENS.split(), 3)},
 }
-_NEGATIONS: Final = frozenset(
-    (
-        "not no never neither nor none nobody nothing nowhere without cannot "
-        "nicht kein keine keinen keinem keiner keines nie niemals ohne "
-        "pas jamais aucun aucune sans ni ningún ninguna nunca jamás sin "
-        "не нет никогда без ни"
-    ).split()
-)
-"""English, German, French, Spanish and Russian; "no" serves two of them."""
+_MONTH_NAMES: Final = """
+    january february march april may june july august september october november december
+"""
+_MONTHS: Final = {
+    name: number for number, full in enumerate(_MONTH_NAMES.split(), 1) for name in (full, full[:3])
+} | {"sept": 9}
+_NEGATION_WORDS: Final = """
+    not no never neither nor none nobody nothing nowhere without cannot
+    nicht kein keine keinen keinem keiner keines nie niemals ohne
+    pas jamais aucun aucune sans
+    ni ningún ninguna nunca jamás sin
+    не нет никогда без ни
+"""
+"""English, German, French, Spanish and Russian; some words serve two of them."""
+_NEGATIONS: Final = frozenset(_NEGATION_WORDS.split())
 _NEGATION_SIGNS: Final = re.compile(r"[不没沒未無无非]|ません|ない|なく")
 
 _MONTH: Final = r"(?P<month{0}>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
+_DAY: Final = r"(?P<d{0}>\d{{1,2}})(?:st|nd|rd|th)?"
+_YEAR: Final = r"(?:,?\s+(?P<y{0}>\d{{4}})\b)?"
 _DATE: Final = re.compile(
     r"\b(?P<y1>\d{4})-(?P<m1>\d{1,2})-(?P<d1>\d{1,2})\b"
-    r"|\b(?P<d2>\d{1,2})(?:st|nd|rd|th)?\s+(?:of\s+)?" + _MONTH.format(2) + r"(?:,?\s+(?P<y2>\d{4})\b)?"
-    r"|\b" + _MONTH.format(3) + r"\s+(?P<d3>\d{1,2})(?:st|nd|rd|th)?\b(?!\d)(?:,?\s+(?P<y3>\d{4})\b)?"
-    r"|\b" + _MONTH.format(4) + r",?\s+(?P<y4>\d{4})\b",
+    rf"|\b{_DAY.format(2)}\s+(?:of\s+)?{_MONTH.format(2)}{_YEAR.format(2)}"
+    rf"|\b{_MONTH.format(3)}\s+{_DAY.format(3)}\b{_YEAR.format(3)}"
+    rf"|\b{_MONTH.format(4)},?\s+(?P<y4>\d{{4}})\b",
     re.IGNORECASE,
-)  # fmt: skip
+)
 _IDENTIFIER: Final = re.compile(
     r"(?<!\w)(?=[\w./:-]*[^\W\d_])(?=[\w./:-]*[\d_])\w+(?:[-_./:]\w+)*", re.ASCII
 )
@@ -94,7 +92,10 @@ _QUANTITY: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-_QUOTATION: Final = re.compile(r"(?<!\w)\"(?=\S)([^\"\n]+)\"(?!\w)|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」")  # fmt: skip
+_QUOTATION: Final = re.compile(
+    r"(?<!\w)\"(?=\S)([^\"\n]+)\"(?!\w)"
+    r"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」"
+)
 _CLAUSE_END: Final = re.compile(r"[,;:.!?()、。，；]")
 
 
@@ -135,6 +136,7 @@ class Facts:
     negated: tuple[frozenset[str], ...] = ()
     quotations: tuple[str, ...] = ()
     text: str = ""
+    language: str | None = None
 
     @property
     def words(self) -> frozenset[str]:
@@ -153,15 +155,18 @@ def read_facts(text: str, *, language: str | None = None) -> Facts:
         terms=frozenset(content_terms(text, language)),
         quantities=tuple(_read_quantities(numeric)),
         dates=tuple(date for _, date in dates),
-        names=tuple(dict.fromkeys([match[0] for match in codes] + list(_read_names(numeric)))),
+        names=tuple(
+            dict.fromkeys([*(match[0] for match in codes), *_read_names(numeric, language)])
+        ),
         negated=tuple(_read_negations(text, language)),
         quotations=tuple(next(filter(None, match)) for match in _QUOTATION.findall(text)),
         text=text,
+        language=language,
     )
 
 
 def join_facts(parts: Sequence[Facts]) -> Facts:
-    """The facts of several sentences as those of one."""
+    """The facts of several sentences, at least one, as those of one."""
     return Facts(
         terms=frozenset().union(*(part.terms for part in parts)),
         quantities=tuple(fact for part in parts for fact in part.quantities),
@@ -170,6 +175,7 @@ def join_facts(parts: Sequence[Facts]) -> Facts:
         negated=tuple(fact for part in parts for fact in part.negated),
         quotations=tuple(fact for part in parts for fact in part.quotations),
         text="\n".join(part.text for part in parts),
+        language=parts[0].language,
     )
 
 
@@ -207,12 +213,12 @@ def _read_number(text: str) -> float:
     return float(f"{whole}.{fraction.replace('.', '')}") if fraction else float(whole)
 
 
-def _read_names(text: str) -> Iterator[str]:
+def _read_names(text: str, language: str | None) -> Iterator[str]:
     """Capitalised words, save a first word that only opens the sentence."""
     words = list(_WORD.finditer(text))
     for place, match in enumerate(words):
         word = match[0]
-        if not word[0].isupper() or len(word) < 2:
+        if not word[0].isupper() or not (word.isupper() or content_terms(word, language)):
             continue
         following = words[place + 1][0] if place + 1 < len(words) else ""
         inner = any(character.isupper() for character in word[1:])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
-from itertools import cycle
 from typing import Final
 
 from ibid.errors import BadSetting
@@ -91,8 +90,7 @@ def build_prompt(
     user = wording.sources + "\n\n".join(texts) + wording.question + question + wording.ending
     messages = [Message("system", wording.system)] if wording.system else []
     messages += [
-        Message(role, text)
-        for role, text in zip(cycle(("user", "assistant")), history, strict=False)
+        Message("assistant" if place % 2 else "user", text) for place, text in enumerate(history)
     ]
     return Prompt(
         messages=(*messages, Message("user", user)),
@@ -109,7 +107,7 @@ def hash_template(template: Template) -> str:
 
 def _write_source(number: int, hit: Hit, wording: Template) -> str:
     origin = " > ".join([hit.document.title or hit.document_id, *hit.passage.headings])
-    return f"[{number}] ({origin}){'\n' if wording.fenced else ' '}{hit.passage.text}"
+    return f"[{number}] ({origin})" + ("\n" if wording.fenced else " ") + hit.passage.text
 
 
 def _make_fence(texts: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,6 +10,7 @@ from typing import Final, TypeAlias
 
 from ibid.answering.evidence import Unit, find_language, split_units
 from ibid.answering.facts import Facts, join_facts, read_facts
+from ibid.language.analyzer import content_terms
 from ibid.records import Citation, Claim, Hit, Verdict
 
 LEAST_COVERAGE: Final = 0.5
@@ -33,9 +35,7 @@ def verify_claims(
     """
     language = language or find_language(sources)
     texts = [_Source(hit, language) for hit in sources]
-    return tuple(
-        citation for claim in claims for citation in _verify_claim(claim, texts, language)
-    )
+    return tuple(citation for claim in claims for citation in _verify_claim(claim, texts, language))
 
 
 class _Source:
@@ -162,7 +162,9 @@ def _find_evidence(claim: Facts, source: _Source) -> _Finding:
             covered = len(claim.words & evidence.words)
             if best and covered < -best[0][0]:
                 continue
-            reasons = [reason for check in CHECKS if (reason := check(claim, evidence, source.whole))]
+            reasons = [
+                reason for check in CHECKS if (reason := check(claim, evidence, source.whole))
+            ]
             order = (-covered, last - first, len(reasons), first)
             if best is None or order < best[0]:
                 span = source.units[first].start, source.units[last].end
@@ -206,12 +208,18 @@ def check_dates(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
 
 def check_names(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
     """Every name and identifier of the claim is in the evidence."""
-    text = evidence.text.casefold()
     for name in claim.names:
-        if name.casefold() not in text and not read_facts(name).terms <= evidence.terms:
+        stands = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", evidence.text, re.IGNORECASE)
+        if not stands and not _is_inflected(name, evidence):
             others = [other for other in evidence.names if other not in claim.names]
             return _differ(name, others[:3])
     return None
+
+
+def _is_inflected(name: str, evidence: Facts) -> bool:
+    """Whether a word stands in the evidence with another ending; a code never does."""
+    terms = frozenset(content_terms(name, evidence.language))
+    return name.isalpha() and bool(terms) and terms <= evidence.terms
 
 
 def check_negation(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
@@ -233,10 +241,14 @@ def check_coverage(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
     """Enough of the claim's content words are in the evidence."""
     if not claim.words:
         return None
-    missing = sorted(claim.words - evidence.words)
-    if 1 - len(missing) / len(claim.words) >= LEAST_COVERAGE:
+    if len(claim.words & evidence.words) >= LEAST_COVERAGE * len(claim.words):
         return None
-    return f"the passage does not speak of {', '.join(missing[:5])}"
+    missing = [
+        word
+        for word in re.findall(r"\w+", claim.text)
+        if claim.words.intersection(content_terms(word, claim.language)) - evidence.words
+    ]
+    return f"the passage does not speak of {', '.join(dict.fromkeys(missing[:5]))}"
 
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -252,6 +264,8 @@ CHECKS: Final[tuple[Check, ...]] = (
 
 def _differ(said: str, others: Sequence[str]) -> str:
     held = ", ".join(dict.fromkeys(others[:3]))
-    return f"the claim says {said}, the passage {held}" if held else (
-        f"the passage does not say {said}"
+    return (
+        f"the claim says {said}, the passage {held}"
+        if held
+        else (f"the passage does not say {said}")
     )

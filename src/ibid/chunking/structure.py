@@ -104,40 +104,37 @@ class _Planner:
 
     def draft_section(self, section: Section, prefix: Prefix) -> Iterator[Draft]:
         """The passages of one section, its heading lines in the first."""
+        size = self.chunking.size
+        room = size if self.max_tokens is None else self.max_tokens - prefix.pieces
+        limit = min(size, room)
+        overlap = self.chunking.overlap * limit // size
         said = prefix.whole >= len(section.headings)
         body = section.body if said else (*section.headings, *section.body)
-        spans = self._cut_body(body, prefix)
+        spans = self._cut_blocks(body, limit - overlap, room)
         starts = [start for start, _ in spans]
         if said and section.headings:
             first, last = trim(self.text, (section.headings[0].start, section.headings[-1].end))
             starts[:1] = [first]
             spans = spans or [(last, last)]
+        before = (0, 0)
         for start, (body_start, end) in zip(starts, spans, strict=True):
-            draft = Draft(start, body_start, end, section.path, prefix.text)
-            yield from self._halve(draft, prefix)
+            planned = Draft(start, body_start, end, section.path, prefix.text)
+            for draft in self._halve(planned, prefix):
+                yield self._repeat(before, draft, overlap, prefix) if overlap else draft
+                before = (draft.body, draft.end)
 
-    def _cut_body(self, blocks: Sequence[Block], prefix: Prefix) -> list[Span]:
-        """The ranges of a section's text, with what each repeats of the one before."""
-        size = self.chunking.size
-        room = size if self.max_tokens is None else self.max_tokens - prefix.pieces
-        limit = min(size, room)
-        overlap = self.chunking.overlap * limit // size
+    def _cut_blocks(self, blocks: Sequence[Block], limit: int, room: int) -> list[Span]:
+        """The text of a section in ranges of at most `limit` pieces, or `room` for one block."""
         units = [
             unit
             for block in blocks
             for unit in self._cut_span(
                 trim(self.text, (block.start, block.end)),
                 CUTS.get(block.kind, PROSE),
-                room if block.kind in CUTS else limit - overlap,
+                room if block.kind in CUTS else limit,
             )
         ]
-        spans = self.pieces.pack(units, limit - overlap)
-        if not overlap:
-            return spans
-        return [
-            (self._find_repeat(before, span, overlap, room), span[1])
-            for before, span in zip([(0, 0), *spans], spans, strict=False)
-        ]
+        return self.pieces.pack(units, limit)
 
     def _cut_span(self, span: Span, cuts: Sequence[Cut], limit: int) -> list[Span]:
         """The range in parts of at most `limit` pieces, by the coarsest cuts that give them."""
@@ -152,15 +149,6 @@ class _Planner:
         ]
         return self.pieces.pack(parts, limit)
 
-    def _find_repeat(self, before: Span, span: Span, overlap: int, room: int) -> int:
-        """Where a passage begins that repeats up to `overlap` pieces of the one before it."""
-        for cut in (cut_sentences, cut_words):
-            for start, _ in cut(self.text, before, self.language)[1:]:
-                fits = self.pieces.count(start, span[1]) <= room
-                if fits and self.pieces.count(start, before[1]) <= overlap:
-                    return start
-        return span[0]
-
     def _halve(self, draft: Draft, prefix: Prefix) -> Iterator[Draft]:
         """The draft itself, or its halves, as often as the tokenizer counts too many pieces."""
         start, end = trim(self.text, (draft.body, draft.end))
@@ -174,6 +162,18 @@ class _Planner:
         right, _ = trim(self.text, (cut, end))
         yield from self._halve(replace(draft, end=left_end), prefix)
         yield from self._halve(replace(draft, start=right, body=right), prefix)
+
+    def _repeat(self, before: Span, draft: Draft, overlap: int, prefix: Prefix) -> Draft:
+        """The draft with up to `overlap` pieces of the range before it, where it has room."""
+        starts = (
+            start
+            for cut in (cut_sentences, cut_words)
+            for start, _ in cut(self.text, before, self.language)[1:]
+            if self.pieces.count(start, before[1]) <= overlap
+        )
+        start = next(starts, draft.start)
+        longer = replace(draft, start=start, body=start)
+        return longer if start < draft.start and self._fits(longer, prefix) else draft
 
     def _fits(self, draft: Draft, prefix: Prefix) -> bool:
         """Whether the embedder reads all of a draft; asks the tokenizer only where it must."""

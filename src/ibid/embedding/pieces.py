@@ -51,7 +51,7 @@ def _read_tokenizer(path: Path) -> PieceReader:
             f"the tokenizer {path} can't be read: {error.strerror}",
             hint="a model's folder holds a tokenizer.json beside its model.onnx",
         ) from error
-    except Exception as error:  # noqa: BLE001 - the library raises nothing narrower
+    except Exception as error:  # the library raises nothing narrower
         raise ModelUnavailable(
             f"{path} is no tokenizer that can be used: {error}",
             hint="export the model again, with a tokenizer.json of the tokenizers library",

@@ -26,7 +26,9 @@ def normalize_rows(rows: NDArray[np.floating]) -> Vectors:
     return (scaled / np.where(length > 0, length, 1.0)).astype(np.float32)
 
 
-def check_vectors(values: ArrayLike, *, rows: int, dimension: int | None, name: str) -> Vectors:
+def check_vectors(
+    values: ArrayLike | Sequence[ArrayLike], *, rows: int, dimension: int | None, name: str
+) -> Vectors:
     """What a model returned, as unit rows: one for each text, all of the known dimension.
 
     Raises MalformedOutput that names what was expected and what came.
@@ -48,7 +50,7 @@ def check_vectors(values: ArrayLike, *, rows: int, dimension: int | None, name: 
     if not np.isfinite(array).all():
         row = int(np.argmin(np.isfinite(array).all(axis=1)))
         raise MalformedOutput(
-            f"{name} returned a number that is infinite or none at all for text {row + 1} of {rows}",
+            f"{name} returned a number that is not finite for text {row + 1} of {rows}",
             hint="look at what the model makes of that text",
         )
     return normalize_rows(array)

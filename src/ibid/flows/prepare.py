@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from blake3 import blake3
 
@@ -13,9 +13,12 @@ from ibid.chunking.options import Chunking
 from ibid.errors import EmptyDocument
 from ibid.language.analyzer import analyze
 from ibid.language.detection import detect_language
-from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument, Vectors
+from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument
 from ibid.reading.text import find_blocks
 from ibid.records import JSON, Document, Passage
+
+if TYPE_CHECKING:
+    from ibid.protocols import Vectors
 
 HASH_BYTES: Final = 16
 """Length of a text's hash: 128 bits, at which no two texts of any library are taken for one."""

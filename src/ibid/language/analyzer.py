@@ -37,18 +37,28 @@ _SNOWBALL: Final = {
     "st": "sesotho", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish",
 }  # fmt: skip
 
+_LONGEST: Final = f"{{1,{MAX_TERM}}}+"
+_RUN: Final = f"[{scripts.EAST_ASIAN}]{_LONGEST}|[{scripts.SOUTHEAST_ASIAN}]{_LONGEST}"
 # "don't" is one word, "l'homme" two: the endings are those of English.
 _CONTRACTION: Final = r"(?:['’ʼ](?i:s|t|d|m|ll|re|ve)\b)?+"
-_ASCII_WORD: Final = rf"[A-Za-z0-9]{{1,{MAX_TERM}}}+{_CONTRACTION}"
-_WORD: Final = rf"(?:[^\W_{scripts.UNSPACED}][{scripts.MARKS}]*+){{1,{MAX_TERM}}}+{_CONTRACTION}"
 _JOINER: Final = r"(?:_++|::|,(?=\d)|[-‐−./\\@:+&])"
 
-_ASCII_TOKEN: Final = re.compile(rf"{_ASCII_WORD}(?:{_JOINER}{_ASCII_WORD}){{0,{MAX_PARTS - 1}}}+")
-_TOKEN: Final = re.compile(
-    rf"[{scripts.EAST_ASIAN}]{{1,{MAX_TERM}}}+|[{scripts.SOUTHEAST_ASIAN}]{{1,{MAX_TERM}}}+"
-    rf"|{_WORD}(?:{_JOINER}{_WORD}){{0,{MAX_PARTS - 1}}}+"
-)
-_PART: Final = re.compile(_WORD)
+
+def _build_word(letter: str) -> str:
+    signed = rf"(?:[{scripts.MARKS}]++(?:{letter}{_LONGEST})?+){{0,{MAX_TERM}}}+"
+    return f"{letter}{_LONGEST}{signed}{_CONTRACTION}"
+
+
+def _build_compound(letter: str) -> str:
+    word = _build_word(letter)
+    return rf"{word}(?:{_JOINER}{word}){{0,{MAX_PARTS - 1}}}+"
+
+
+# Three patterns that cut alike: the narrower the class of letters, the faster.
+_ASCII_TOKEN: Final = re.compile(_build_compound("[A-Za-z0-9]"))
+_SPACED_TOKEN: Final = re.compile(_build_compound(r"[^\W_]"))
+_TOKEN: Final = re.compile(_RUN + "|" + _build_compound(rf"[^\W_{scripts.UNSPACED}]"))
+_PART: Final = re.compile(_build_word(r"[^\W_]"))
 _HYPHENATED: Final = re.compile(r"[^\W\d_]+(?:[-‐−][^\W\d_]+)*")
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SPELLING: Final = str.maketrans(
@@ -71,7 +81,8 @@ def content_terms(text: str, language: str | None = None) -> list[str]:
     """The terms of a text that carry meaning: those of `analyze` without the function words.
 
     Of scripts without spaces these are the pairs that aren't both hiragana or Han function
-    characters. Empty when a text is made of function words.
+    characters. Empty when a text is made of function words; a language without a list of them,
+    or None, keeps every word.
     """
     return list(chain.from_iterable(map(_find_content_terms, _tokenize(text), repeat(language))))
 
@@ -87,7 +98,8 @@ def analyze_query(text: str, language: str | None = None) -> list[str]:
 def _tokenize(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_TOKEN.findall(text)
-    return _TOKEN.findall(scripts.IGNORABLE.sub("", unicodedata.normalize("NFKC", text)))
+    normal = scripts.IGNORABLE.sub("", unicodedata.normalize("NFKC", text))
+    return (_TOKEN if scripts.holds_unspaced(normal) else _SPACED_TOKEN).findall(normal)
 
 
 @lru_cache(TOKENS_KEPT)
@@ -142,7 +154,8 @@ def _fold(word: str) -> str:
 @lru_cache
 def _stemmer(language: str | None) -> Callable[[str], str]:
     name = _SNOWBALL.get(language or "")
-    # Without its own cache a stemmer keeps nothing between calls, so threads may share it.
+    # Threads may share it: the interpreter lock guards a call, and without a cache of its own
+    # nothing is kept between calls.
     return Stemmer.Stemmer(name, 0).stemWord if name else str
 
 

@@ -16,9 +16,9 @@ from ibid.language import scripts
 
 CONFIDENCE: Final = 0.6
 """Below it there is no answer. Of questions in seven languages (SciFact, Cranfield, CMRC, JSQuAD,
-XQuAD) at most 6 in 1,000 are then named wrongly, of their first three words at most 17."""
+XQuAD) at most 8 in 1,000 are then named wrongly, of their first three words at most 16."""
 
-MAX_SAMPLE: Final = 4_000  # characters; more of a text changes no answer
+MAX_SAMPLE: Final = 4_000  # characters; the rest made a difference to 3 of 1,813 documents
 
 DEFAULT_LANGUAGE: Final = "en"
 """For what nothing tells the language of: code, tables, names."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from itertools import chain
+from itertools import chain, groupby
 from typing import Final
 
 EAST_ASIAN: Final = (
@@ -25,14 +25,18 @@ SOUTHEAST_ASIAN: Final = (
 )
 UNSPACED: Final = EAST_ASIAN + SOUTHEAST_ASIAN
 
-MARKS: Final = "".join(
-    character
-    for character in map(
-        chr,
-        chain(range(0x300, 0x3000), range(0xA000, 0xAC00), range(0x10A00, 0x12000)),
-    )
-    if unicodedata.category(character) in ("Mn", "Mc")
-)
+
+def _list_marks() -> str:
+    blocks = chain(range(0x300, 0x3000), range(0xA000, 0xAC00), range(0x10A00, 0x12000))
+    marks = (code for code in blocks if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+    # Within a run of neighbours the code less its place in the list is the same.
+    runs = [
+        [code for _, code in run] for _, run in groupby(enumerate(marks), lambda x: x[1] - x[0])
+    ]
+    return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
+
+
+MARKS: Final = _list_marks()
 """Vowel signs and accents: parts of a word for people, but not for the `\\w` of `re`."""
 
 DIACRITICS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
@@ -59,6 +63,11 @@ _SYLLABLE: Final = re.compile(
 def is_unspaced(token: str) -> bool:
     """Whether a token starts in a script that puts no spaces between words, or Korean."""
     return _UNSPACED.match(token) is not None
+
+
+def holds_unspaced(text: str) -> bool:
+    """Whether any character of a text is of such a script."""
+    return _UNSPACED.search(text) is not None
 
 
 def find_han(run: str) -> list[str]:

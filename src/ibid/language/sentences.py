@@ -8,7 +8,7 @@ from typing import Final
 
 import sentencex
 
-WINDOW: Final = 4_096  # characters read at once: sentencex takes quadratic time outside ASCII
+WINDOW: Final = 2_048  # characters read at once: sentencex takes quadratic time outside ASCII
 
 # One character for one, so that offsets hold: sentencex panics at white space of several bytes,
 # and lone surrogates have no UTF-8.
@@ -17,8 +17,8 @@ _PLAIN: Final = dict.fromkeys(
              "\u2028\u2029\u202f\u205f\u3000"), " "
 ) | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # fmt: skip
 
-_LIST_MARKER: Final = r"(?:[-*+•‣◦▪–—]|\(?(?:\d{1,3}|[A-Za-z])[.)])"
-_LINE_BREAK: Final = re.compile(rf"\n(?=[^\S\n]*(?:\n|\||#|{_LIST_MARKER}[^\S\n]))")
+_LIST_MARKER: Final = r"(?:[-*+•‣◦▪–—]|\(?\d{1,3}[.)]|\(?[A-Za-z]\))"
+_LINE_BREAK: Final = re.compile(rf"\n(?=[^\S\n]*(?:\n|\||#{{1,6}}[^\S\n]|{_LIST_MARKER}[^\S\n]))")
 """A new line that begins a list item, a table row, a heading or an empty line."""
 
 _BARE_MARKER: Final = re.compile(_LIST_MARKER)
@@ -88,7 +88,7 @@ def _join_pieces(text: str, pieces: Iterator[tuple[int, int]]) -> list[tuple[int
 
 def _belongs_together(text: str, before: tuple[int, int], start: int) -> bool:
     """Whether a cut fell inside a name such as `os.path`, or after the number of a list item."""
-    touching = before[1] == start and text[start - 1] in ".!?:" and text[start].isascii()
+    touching = before[1] == start and text[start - 1] in ".!?" and text[start].isascii()
     return touching or _BARE_MARKER.fullmatch(text, *before) is not None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -13,6 +13,12 @@ from ibid.records import Block, BlockKind, Box, Document
 _SEPARATOR: Final = "\n\n"
 _MAX_INDENT: Final = 24  # characters; deeper items of a list stand no further in
 _SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Scripts that set no space between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
+_UNSPACED: Final = re.compile(
+    "[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uffee\U00020000-\U0003ffff"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]"
+)
 
 
 def normalize_text(text: str) -> str:
@@ -38,6 +44,18 @@ def format_table(rows: Sequence[Sequence[str]], *, header: bool) -> str:
     if header and lines:
         lines.insert(1, "|" + " --- |" * width)
     return "\n".join(lines)
+
+
+def join_lines(lines: Iterable[str]) -> str:
+    """The lines as one: a space between two, but none where the script is written without."""
+    joined: list[str] = []
+    last = ""
+    for line in lines:
+        if joined and not (_UNSPACED.match(last) and _UNSPACED.match(line)):
+            joined.append(" ")
+        joined.append(line)
+        last = line[-1:] or last
+    return "".join(joined)
 
 
 @dataclass(slots=True)
@@ -98,6 +116,11 @@ class DocumentBuilder:
         """End a list: what follows one that stands in no other list begins a new block."""
         if not self._items:
             self._finish_list()
+
+    @property
+    def is_empty(self) -> bool:
+        """True until a block has been put."""
+        return not (self._blocks or self._list_texts)
 
     def build(self, **fields: Any) -> Document:
         """The document of the blocks so far; `fields` are those that Document has beside them.

@@ -69,10 +69,10 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> str:
         if data.startswith(mark):
             return data[len(mark) :].decode(encoding, "replace")
     if b"\0" in data:
-        encoding = guess_wide_encoding(data[:_SAMPLE])
-        if encoding is None:
+        wide = guess_wide_encoding(data[:_SAMPLE])
+        if wide is None:
             raise UnsupportedFormat("binary, not text")
-        return data.decode(encoding, "replace")
+        return data.decode(wide, "replace")
     text = _decode_as(data, "iso2022_jp") if b"\x1b$" in data else None
     text = _decode_utf8(data) if text is None else text
     if text is None:

@@ -100,7 +100,9 @@ _WEAK_SIGNATURES: Final = (
     (b"RIFF", "application/x-riff"),
 )
 # Boxes that many formats share: there the name says which it is.
-_CONTAINERS: Final = frozenset({"application/zip", "application/x-ole-storage", "application/x-riff"})
+_CONTAINERS: Final = frozenset(
+    {"application/zip", "application/x-ole-storage", "application/x-riff"}
+)
 _PDF_HEADER_WITHIN: Final = 1024  # bytes, as PDF viewers search
 _HTML_START: Final = re.compile(
     r"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
 from typing import Final, cast
@@ -64,4 +63,4 @@ def load_reader(media_type: str) -> Reader:
     if media_type not in _READERS:
         raise UnsupportedFormat(f"unsupported type {media_type}")
     module, _, function = _READERS[media_type].partition(":")
-    return cast("Callable[[bytes, str], Document]", getattr(import_module(module), function))
+    return cast("Reader", getattr(import_module(module), function))

@@ -15,7 +15,7 @@ from ibid.records import Block, BlockKind, Document
 _BLANK_LINES: Final = re.compile(r"\n[^\S\n]*\n\s*")
 
 
-def read_text(data: bytes, name: str) -> Document:  # noqa: ARG001 - the protocol gives the name
+def read_text(data: bytes, name: str) -> Document:
     """The text of the bytes, whole; only blank lines at its start and end are left out.
 
     Raises UnsupportedFormat for bytes that are no text, EmptyDocument for white space alone.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from ibid.records import JSON, Block, BlockKind, Box
@@ -30,21 +30,6 @@ def read_allow(value: object) -> frozenset[str] | None:
 def read_time(value: object) -> datetime | None:
     """A stored time, in UTC."""
     return None if value is None else datetime.fromtimestamp(float(str(value)), UTC)
-
-
-def attribute_columns(value: JSON) -> Iterable[tuple[str | None, float | None]]:
-    """How one value stands in the attributes: a list as its elements, an object as its JSON."""
-    if isinstance(value, list):
-        for element in value:
-            yield from attribute_columns(element)
-    elif isinstance(value, bool):
-        yield ("true" if value else "false", float(value))
-    elif isinstance(value, int | float):
-        yield (str(value), float(value))
-    elif isinstance(value, str):
-        yield (value, None)
-    elif value is not None:
-        yield (dump_json(value), None)
 
 
 def dump_blocks(blocks: Sequence[Block]) -> str:

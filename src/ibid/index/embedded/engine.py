@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -31,7 +31,10 @@ from ibid.index.embedded.lexical import Postings
 from ibid.index.embedded.purge import purge_documents
 from ibid.index.embedded.snapshot import EmbeddedSnapshot, load_live
 from ibid.index.embedded.transaction import Applied, apply_changes
-from ibid.protocols import Change, FileState, Manifest, SourceInfo, Vectors
+from ibid.protocols import Change, FileState, Manifest, SourceInfo
+
+if TYPE_CHECKING:
+    from ibid.protocols import Vectors
 
 LOCK_POLL_SECONDS: Final = 0.05
 

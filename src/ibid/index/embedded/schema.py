@@ -117,7 +117,7 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 
 INSERT INTO library VALUES ('version', '0'), ('next_row', '0'), ('lexical', '1');
-INSERT INTO versions VALUES (0, unixepoch('subsec'));
+INSERT INTO versions VALUES (0, unixepoch());
 """
 
 

@@ -10,7 +10,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import faiss
 import numpy as np
@@ -24,8 +24,11 @@ from ibid.index.embedded.filter_sql import compile_filter
 from ibid.index.embedded.lexical import Postings
 from ibid.index.embedded.vectors import Segment, search_segments
 from ibid.index.filters import parse_filter
-from ibid.protocols import Scope, Scored, StoredDocument, Vectors
+from ibid.protocols import Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage
+
+if TYPE_CHECKING:
+    from ibid.protocols import Vectors
 
 SCOPES_KEPT: Final = 32
 """Scopes whose rows a snapshot keeps, the last used ones; each costs a byte a row."""

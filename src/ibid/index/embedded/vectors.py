@@ -11,14 +11,17 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from ibid.errors import Corrupt
-from ibid.protocols import Scored, Vectors
+from ibid.protocols import Scored
+
+if TYPE_CHECKING:
+    from ibid.protocols import Vectors
 
 SEGMENT_ROWS: Final = 65_536
 """Rows beyond which a segment is merged no more: 50 MB at 384 dimensions."""

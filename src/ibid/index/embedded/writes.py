@@ -8,10 +8,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from ibid.index.embedded.codec import attribute_columns, dump_blocks, dump_json
+from ibid.index.embedded.codec import dump_blocks, dump_json
 from ibid.index.embedded.vectors import Segment
+from ibid.index.filter_tree import attribute_values
 from ibid.protocols import FileState, Manifest, PutDocument, SourceInfo
 from ibid.records import JSON, Document
 
@@ -102,7 +104,7 @@ def insert_revision(
             (revision, f"{kind}.{name}", *columns)
             for kind, values in (("tag", document.tags), ("metadata", document.metadata))
             for name, value in values.items()
-            for columns in attribute_columns(value)
+            for columns in attribute_values(value)
         ],
     )
 
@@ -194,7 +196,7 @@ def replace_segments(
 
 def publish(connection: sqlite3.Connection, version: int, next_row: int) -> None:
     """Make this the last version; with the transaction's commit, readers see it."""
-    connection.execute("INSERT INTO versions VALUES (?, unixepoch('subsec'))", (version,))
+    connection.execute("INSERT INTO versions VALUES (?, ?)", (version, time.time()))
     _write_value(connection, "version", version)
     _write_value(connection, "next_row", next_row)
 

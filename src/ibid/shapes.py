@@ -1,0 +1,246 @@
+"""The JSON of every face, from records: one function a shape, the same at each door.
+
+The fields are a contract: more may come, none changes its name or meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any, Final, TypeAlias
+
+from ibid.errors import IbidError
+from ibid.protocols import SourceInfo
+from ibid.records import (
+    OWNER,
+    Answer,
+    Block,
+    Citation,
+    Document,
+    DocumentInfo,
+    Hit,
+    IngestReport,
+    Passage,
+    Principals,
+    SearchResult,
+)
+
+SCHEMA_VERSION: Final = 1
+
+Shape: TypeAlias = dict[str, Any]
+
+
+def shape_report(report: IngestReport) -> Shape:
+    """What a writing verb did."""
+    return {
+        "version": report.version,
+        "added": list(report.added),
+        "updated": list(report.updated),
+        "metadata_changed": list(report.metadata_changed),
+        "moved": [{"from": moved.old_id, "to": moved.new_id} for moved in report.moved],
+        "removed": list(report.removed),
+        "unchanged": report.unchanged,
+        "skipped": [{"id": skipped.id, "reason": skipped.reason} for skipped in report.skipped],
+        "failed": [
+            {"id": failed.id, "error": failed.error, "message": failed.message}
+            for failed in report.failed
+        ],
+        "passages": {
+            "added": report.passages.added,
+            "removed": report.passages.removed,
+            "embedded": report.passages.embedded,
+            "truncated": report.passages.truncated,
+        },
+        "seconds": dict(report.seconds),
+    }
+
+
+def shape_result(result: SearchResult) -> Shape:
+    """The hits of a search."""
+    return {
+        "query": result.query.text,
+        "version": result.version,
+        "mode": result.mode,
+        "hits": [shape_hit(hit) for hit in result.hits],
+        "timings_ms": dict(result.timings_ms),
+    }
+
+
+def shape_hit(hit: Hit) -> Shape:
+    """One hit with its place, its text and what each retriever gave it."""
+    return {
+        "rank": hit.rank,
+        "score": hit.score,
+        **_shape_place(hit),
+        "source": hit.document.source,
+        "metadata": {**hit.document.metadata, **hit.document.tags},
+        "modified_at": shape_time(hit.document.modified_at),
+        "contributions": {
+            name: {"rank": given.rank, "score": given.score, "share": given.share}
+            for name, given in hit.contributions.items()
+        },
+    }
+
+
+def _shape_place(hit: Hit) -> Shape:
+    passage = hit.passage
+    return {
+        "document_id": hit.document_id,
+        "passage_id": passage.id,
+        "title": hit.document.title,
+        "headings": list(passage.headings),
+        "page": passage.page,
+        "start": passage.start,
+        "end": passage.end,
+        "text": passage.text,
+    }
+
+
+def shape_answer(answer: Answer) -> Shape:
+    """An answer with its citations, its sources and all that it takes to repeat it."""
+    request = answer.request
+    return {
+        "answer_id": answer.id,
+        "question": answer.question,
+        "status": answer.status.value,
+        "text": answer.text,
+        "citations": [shape_citation(citation) for citation in answer.citations],
+        "sources": [{"number": hit.rank, **_shape_place(hit)} for hit in answer.sources],
+        "request": {
+            "filter": request.filter,
+            "principals": shape_principals(request.principals),
+            "mode": request.mode,
+            "k": request.k,
+            "history": list(request.history),
+        },
+        "version": answer.version,
+        "embedder": answer.embedder,
+        "generator": answer.generator,
+        "settings_hash": answer.settings_hash,
+        "prompt_hash": answer.prompt_hash,
+        "warnings": list(answer.warnings),
+        "timings_ms": dict(answer.timings_ms),
+        "tokens": dict(answer.tokens),
+    }
+
+
+def shape_citation(citation: Citation) -> Shape:
+    """One checked citation."""
+    return {
+        "marker": citation.marker,
+        "claim": {"start": citation.claim.start, "end": citation.claim.end},
+        "document_id": citation.document_id,
+        "passage_id": citation.passage_id,
+        "title": citation.title,
+        "headings": list(citation.headings),
+        "page": citation.page,
+        "start": citation.start,
+        "end": citation.end,
+        "quote": citation.quote,
+        "verdict": citation.verdict.value,
+        "reason": citation.reason,
+        "url": citation.url,
+    }
+
+
+def shape_info(info: DocumentInfo) -> Shape:
+    """A document as it is listed."""
+    return {
+        "id": info.id,
+        "title": info.title,
+        "source": info.source,
+        "media_type": info.media_type,
+        "version": info.version,
+        "modified_at": shape_time(info.modified_at),
+        "archived": info.archived,
+        "allow": None if info.allow is None else sorted(info.allow),
+        "tags": dict(info.tags),
+        "metadata": dict(info.metadata),
+        "passages": info.passages,
+        "characters": info.characters,
+    }
+
+
+def shape_document(document: Document) -> Shape:
+    """A whole document that belongs to no library, as `convert` shows it."""
+    return {
+        "id": document.id,
+        "title": document.title,
+        "source": document.source,
+        "media_type": document.media_type,
+        "modified_at": shape_time(document.modified_at),
+        "archived": document.archived,
+        "allow": None if document.allow is None else sorted(document.allow),
+        "tags": dict(document.tags),
+        "metadata": dict(document.metadata),
+        "text": document.text,
+        "blocks": shape_blocks(document.blocks),
+    }
+
+
+def shape_blocks(blocks: Iterable[Block]) -> list[Shape]:
+    """Blocks with their places in the text, in the file's lines, and on pages."""
+    return [
+        {
+            "kind": block.kind.value,
+            "level": block.level,
+            "start": block.start,
+            "end": block.end,
+            "page": block.page,
+            "lines": list(block.lines) if block.lines else None,
+            "boxes": [
+                {
+                    "page": box.page,
+                    "left": box.left,
+                    "top": box.top,
+                    "right": box.right,
+                    "bottom": box.bottom,
+                }
+                for box in block.boxes
+            ],
+        }
+        for block in blocks
+    ]
+
+
+def shape_passages(passages: Iterable[Passage]) -> list[Shape]:
+    """Passages with their places and the text that is embedded for them."""
+    return [
+        {
+            "passage_id": passage.id,
+            "ordinal": passage.ordinal,
+            "start": passage.start,
+            "end": passage.end,
+            "headings": list(passage.headings),
+            "page": passage.page,
+            "text": passage.text,
+            "indexed_text": passage.indexed_text,
+        }
+        for passage in passages
+    ]
+
+
+def shape_source(source: SourceInfo) -> Shape:
+    """A recorded source."""
+    return {
+        "name": source.name,
+        "location": source.location,
+        "prefix": source.prefix,
+        "documents": source.documents,
+        "synced_at": shape_time(source.synced_at),
+    }
+
+
+def shape_error(error: IbidError) -> Shape:
+    """An error with what to do next."""
+    return {"error": {"type": type(error).__name__, "message": error.message, "hint": error.hint}}
+
+
+def shape_principals(principals: Principals) -> list[str]:
+    """The principals in order; the owner is `*`."""
+    return [OWNER.value] if principals is OWNER else sorted(principals)
+
+
+def shape_time(moment: datetime | None) -> str | None:
+    """A time in UTC, as RFC 3339 writes it."""
+    return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,0 +1,266 @@
+"""The wire to models that are served over HTTP: JSON out, JSON or a stream of events back.
+
+It knows no vendor: what is in the JSON is the business of the adapters in `embedding/` and
+`answering/`. Failures become the errors of a model, and no message ever holds the key.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import itertools
+import json
+import random
+import time
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+from ibid.errors import BadSetting, MalformedOutput, ModelError, ModelTimeout, ModelUnavailable
+from ibid.records import JSON
+
+if TYPE_CHECKING:
+    import httpx2
+
+MAX_RESPONSE_BYTES: Final = 256 * 1024 * 1024
+"""A response beyond this is no answer of a model; reading on would only fill the memory."""
+
+RETRIED: Final = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+"""The statuses that may be gone at the next try."""
+
+FIRST_PAUSE: Final = 0.5
+"""Seconds before the first retry; each later one waits twice as long, give or take a quarter."""
+
+_HINTS: Final[dict[int, str]] = {
+    400: "look at the name of the model and its settings",
+    401: "set the key of this endpoint",
+    403: "the key of this endpoint doesn't allow this",
+    404: "look at the address and the name of the model",
+    429: "wait, or use a key with a higher limit",
+}
+
+
+class PayloadTooLarge(ModelUnavailable):
+    """The endpoint takes less at a time than it was sent."""
+
+
+class Wire:
+    """A connection to one endpoint, opened at the first call and used again.
+
+    `url` is the base, such as `http://127.0.0.1:8080/v1`. `timeout` bounds a whole call with its
+    retries, `idle_timeout` the wait for the next piece; both in seconds. A call is tried again at
+    most `retries` times, and only as long as nothing of its answer has arrived.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        key: str = "",
+        timeout: float = 120.0,
+        idle_timeout: float = 30.0,
+        retries: int = 4,
+    ) -> None:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise BadSetting(
+                "the address of a model is no http or https address",
+                hint="give its base, such as http://127.0.0.1:8080/v1",
+            )
+        if not (key.isascii() and key.isprintable()):
+            raise BadSetting(
+                "the key of a model's endpoint holds a character that no header can carry",
+                hint="copy the key again",
+            )
+        self.origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        self._url = url.rstrip("/")
+        self._key = key
+        self._timeout = timeout
+        self._wait = min(timeout, idle_timeout)
+        self._retries = retries
+
+    def post(self, path: str, body: Mapping[str, JSON]) -> JSON:
+        """The JSON that the endpoint answers with.
+
+        Raises ModelUnavailable, ModelTimeout, MalformedOutput, or PayloadTooLarge for status 413.
+        """
+        deadline = time.monotonic() + self._timeout
+        with self._send(path, body, deadline) as response:
+            return self._parse(self._read(response, deadline))
+
+    def stream(self, path: str, body: Mapping[str, JSON]) -> Generator[str, None, None]:
+        """The data of each server-sent event as it arrives; closing it early hangs up.
+
+        An endpoint that doesn't stream answers with one JSON object, which counts as one event.
+        Raises as `post` does.
+        """
+        deadline = time.monotonic() + self._timeout
+        with self._send(path, body, deadline) as response:
+            if response.headers.get("content-type", "").startswith("text/event-stream"):
+                yield from self._read_events(response, deadline)
+            else:
+                yield self._read(response, deadline).decode("utf-8", errors="replace")
+
+    def close(self) -> None:
+        """Close the connection; a later call opens it again."""
+        client = self.__dict__.pop("_client", None)
+        if client is not None:
+            client.close()
+
+    @cached_property
+    def _client(self) -> httpx2.Client:
+        import httpx2  # noqa: PLC0415 - 100 ms that only a served model costs
+
+        headers = {"authorization": f"Bearer {self._key}"} if self._key else {}
+        timeout = httpx2.Timeout(self._wait, connect=min(10.0, self._wait))
+        return httpx2.Client(headers=headers, timeout=timeout)
+
+    @contextmanager
+    def _send(
+        self, path: str, body: Mapping[str, JSON], deadline: float
+    ) -> Iterator[httpx2.Response]:
+        """The response once its status is good; what fails while it is read is mapped too."""
+        import httpx2  # noqa: PLC0415 - 100 ms that only a served model costs
+
+        response: httpx2.Response | None = None
+        try:
+            response = self._try_until(f"{self._url}{path}", body, deadline)
+            yield response
+        except (httpx2.ReadTimeout, httpx2.WriteTimeout) as error:
+            raise ModelTimeout(
+                f"{self.origin} sent nothing for {self._wait:g} s",
+                hint="raise the timeout, or look whether the model is loaded",
+            ) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+            begun = "broke off its answer" if response is not None else "can't be reached"
+            raise ModelUnavailable(
+                f"{self.origin} {begun}: {self._hide_key(str(error))}",
+                hint="look whether the server is running and the address is right",
+            ) from error
+        finally:
+            if response is not None:
+                response.close()
+
+    def _try_until(self, url: str, body: Mapping[str, JSON], deadline: float) -> httpx2.Response:
+        import httpx2  # noqa: PLC0415 - 100 ms that only a served model costs
+
+        request = self._client.build_request("POST", url, json=dict(body))
+        for attempt in itertools.count():
+            last = attempt == self._retries
+            try:
+                response = self._client.send(request, stream=True)
+            except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
+                if last:
+                    raise
+                self._pause(attempt, None, deadline)
+                continue
+            if response.is_success:
+                break
+            if last or response.status_code not in RETRIED:
+                raise self._describe(response, deadline)
+            retry_after = response.headers.get("retry-after")
+            response.close()
+            self._pause(attempt, retry_after, deadline)
+        return response
+
+    def _pause(self, attempt: int, retry_after: str | None, deadline: float) -> None:
+        """Wait before the next try: what the endpoint asks for, a growing pause otherwise."""
+        asked = _parse_retry_after(retry_after)
+        backoff = FIRST_PAUSE * 2**attempt * random.uniform(0.75, 1.25)
+        seconds = backoff if asked is None else asked
+        if time.monotonic() + seconds > deadline:
+            raise ModelUnavailable(
+                f"{self.origin} is busy and would be asked again in {seconds:.0f} s, "
+                f"beyond the time limit of {self._timeout:g} s",
+                hint="try later, or raise the timeout",
+            )
+        time.sleep(seconds)
+
+    def _describe(self, response: httpx2.Response, deadline: float) -> ModelError:
+        """The error of a response that reports one, in the words of the endpoint."""
+        try:
+            said = _find_message(self._read(response, deadline))
+        finally:
+            response.close()
+        status = response.status_code
+        kind = PayloadTooLarge if status == 413 else ModelUnavailable
+        return kind(
+            f"{self.origin} refused with status {status}: {self._hide_key(said)}",
+            hint=_HINTS.get(status, "look at the log of the server"),
+        )
+
+    def _read(self, response: httpx2.Response, deadline: float) -> bytes:
+        read = bytearray()
+        for piece in response.iter_bytes():
+            self._check_deadline(deadline)
+            read += piece
+            if len(read) > MAX_RESPONSE_BYTES:
+                raise MalformedOutput(
+                    f"{self.origin} answered with more than {MAX_RESPONSE_BYTES} bytes",
+                    hint="look whether the address is that of a model",
+                )
+        return bytes(read)
+
+    def _read_events(self, response: httpx2.Response, deadline: float) -> Iterator[str]:
+        """The data of each event. Pieces are cut at line feeds, so that no character is split;
+        the deadline also ends a stream that only sends signs of life."""
+        pending, data = b"", list[str]()
+        for piece in itertools.chain(response.iter_bytes(), (b"\n\n",)):
+            self._check_deadline(deadline)
+            *lines, pending = (pending + piece).split(b"\n")
+            for line in lines:
+                name, _, value = line.removesuffix(b"\r").partition(b":")
+                if name == b"data":
+                    data.append(value.removeprefix(b" ").decode("utf-8", errors="replace"))
+                elif not name and not value and data:
+                    yield "\n".join(data)
+                    data = []
+
+    def _parse(self, read: bytes) -> JSON:
+        try:
+            parsed: JSON = json.loads(read)
+        except ValueError as error:
+            raise MalformedOutput(
+                f"{self.origin} answered with what is no JSON: {error}",
+                hint="look whether the address is that of a model",
+            ) from error
+        return parsed
+
+    def _check_deadline(self, deadline: float) -> None:
+        if time.monotonic() > deadline:
+            raise ModelTimeout(
+                f"{self.origin} did not finish within {self._timeout:g} s",
+                hint="raise the timeout, or use a faster model",
+            )
+
+    def _hide_key(self, text: str) -> str:
+        return text.replace(self._key, "…") if self._key else text
+
+
+def _parse_retry_after(value: str | None) -> float | None:
+    """Seconds to wait: the header holds a number of them or a date; None for anything else."""
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except ValueError:
+        return None
+
+
+def _find_message(read: bytes) -> str:
+    """What an error body says, in the shapes that endpoints use: error.message, error, message."""
+    text = read.decode("utf-8", errors="replace")
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return text[:300].strip() or "without a word"
+    found = body
+    for name in ("error", "message"):
+        if isinstance(found, dict) and name in found:
+            found = found[name]
+    return found if isinstance(found, str) else text[:300]
