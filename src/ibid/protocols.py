@@ -208,6 +208,9 @@ class RemoveDocument:
 Change: TypeAlias = PutDocument | SetMetadata | RemoveDocument
 
 
+FileStatus: TypeAlias = Literal["read", "failed", "skipped"]
+
+
 @dataclass(frozen=True, slots=True)
 class FileState:
     """What a source knows of one of its files since it was last looked at.
@@ -219,7 +222,7 @@ class FileState:
 
     path: str
     stat: FileStat
-    status: Literal["read", "failed", "skipped"]
+    status: FileStatus
     bytes_hash: str = ""
     content_hash: str = ""
     error: str = ""

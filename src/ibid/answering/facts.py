@@ -87,7 +87,7 @@ _UNIT: Final = "|".join(re.escape(unit) for unit in sorted(_UNITS, key=len, reve
 _DIGITS: Final = r"\d{1,3}(?:[,   ]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)*"
 _QUANTITY: Final = re.compile(
     rf"(?P<before>[$€£¥]|\b(?:USD|EUR|GBP)\b)?\s?(?<![\w.])(?P<number>{_DIGITS}"
-    rf"|\b(?:{'|'.join(_WORDS)})\b|\bone\b(?=[\s-]+(?:{_UNIT})\b))"
+    rf"|\b(?:{'|'.join(_WORDS)})\b|\b(?:one|an?|per|each|every)\b(?=[\s-]+(?:{_UNIT})\b))"
     rf"(?:[\s-]*(?P<scale>{'|'.join(_SCALES)})\b)?(?:[\s-]*(?P<after>{_UNIT})(?!\w))?",
     re.IGNORECASE,
 )

@@ -11,9 +11,7 @@ from ibid.records import Citation, Claim, Verdict
 HOLDING: Final = (Verdict.SUPPORTED, Verdict.SUPPORTED_ELSEWHERE)
 
 
-def keep_supported(
-    text: str, citations: Sequence[Citation]
-) -> tuple[str, tuple[Citation, ...]]:
+def keep_supported(text: str, citations: Sequence[Citation]) -> tuple[str, tuple[Citation, ...]]:
     """The text without its unsupported claims, and the citations of the others, moved along.
 
     A claim stays when any of its markers holds. What stands between a claim and the next one, its

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeAlias
 
@@ -60,9 +60,9 @@ class _Source:
     def contexts(self) -> list[Facts]:
         """What stands above each unit and holds for it: titles, table header, lead-in."""
         above = " \n".join([self.hit.document.title or "", *self.hit.passage.headings])
-        return [
-            read_facts(f"{above} \n{unit.context}", language=self._language) for unit in self.units
-        ]
+        texts = [f"{above} \n{unit.context}" for unit in self.units]
+        # A title names its subject: "Never Mind" denies nothing.
+        return [replace(read_facts(text, language=self._language), negated=()) for text in texts]
 
     @cached_property
     def whole(self) -> Facts:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from ibid.chunking.options import Chunking
 from ibid.errors import DuplicateDocument
+from ibid.flows.plan import Plan
 from ibid.flows.prepare import embed_passages, hash_content, put_document
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.analyzer import ANALYZER
@@ -58,6 +60,12 @@ class Tally:
             so_far.truncated + truncated,
         )
 
+    def take_plan(self, plan: Plan) -> None:
+        """Take over what a plan settled without reading."""
+        self.unchanged += plan.unchanged
+        self.skipped.extend(plan.skipped)
+        self.failed.extend(plan.failed)
+
     def report(self, version: int, seconds: Mapping[str, float]) -> IngestReport:
         """The finished report."""
         stages = ("reading", "chunking", "embedding", "writing", "total")
@@ -99,6 +107,7 @@ class Batch:
         self._tally = tally
         self._watch = watch
         self._source = source
+        self._languages = Counter(index.languages)
         self._changes: list[Change] = []
         self._files: list[FileState] = []
         self._forgotten: list[str] = []
@@ -144,15 +153,15 @@ class Batch:
         """Gather that the source knows this file no more."""
         self._forgotten.append(path)
 
-    def commit(self) -> bool:
-        """Embed and write what was gathered, as one version; whether there was anything."""
+    def commit(self) -> int | None:
+        """Embed and write what was gathered; the last version then, None if there was nothing."""
         if not (self._changes or self._files or self._forgotten):
-            return False
+            return None
         puts = [change for change in self._changes if isinstance(change, PutDocument)]
         with self._watch.timing("embedding"):
             embedded = embed_passages(puts, index=self._index, embedder=self._embedder)
         with self._watch.timing("writing"):
-            self._index.commit(
+            version = self._index.commit(
                 self._changes,
                 embedded.vectors,
                 manifest=self._describe_library(puts),
@@ -162,7 +171,7 @@ class Batch:
             )
         self._tally.count(embedded=embedded.embedded, truncated=embedded.truncated)
         self._changes, self._files, self._forgotten, self.passages = [], [], [], 0
-        return True
+        return version
 
     def _write_metadata(
         self, document: Document, stored: StoredDocument, overrides: Mapping[str, JSON]
@@ -193,11 +202,13 @@ class Batch:
                 content_hash=content_hash,
                 chunking=chunking,
                 embedder=self._embedder,
+                languages=self._languages,
                 source=stored.source if stored is not None else self._source,
                 overrides=overrides,
                 create=create,
             )
         self._changes.append(put)
+        self._languages[put.language or ""] += 1
         self.passages += len(put.passages)
         (self._tally.added if stored is None else self._tally.updated).append(document.id)
         self._tally.count(

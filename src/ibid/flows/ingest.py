@@ -11,9 +11,17 @@ from ibid.errors import DuplicateDocument, UnknownDocument
 from ibid.flows.batch import Batch, Tally
 from ibid.flows.prepare import clean_document
 from ibid.flows.stopwatch import Stopwatch
-from ibid.protocols import Embedder, Index, RemoveDocument, Scope, Snapshot, StoredDocument
+from ibid.protocols import (
+    Embedder,
+    Index,
+    RemoveDocument,
+    Scope,
+    SetMetadata,
+    Snapshot,
+    StoredDocument,
+)
 from ibid.records import JSON, OWNER, Document, IngestReport
-from ibid.sources.layers import layer_metadata
+from ibid.sources.layers import apply_overrides, layer_metadata, merge_overrides
 
 EVERYTHING = Scope(OWNER, include_archived=True)
 """The owner's scope, in which whoever may write sees what is there."""
@@ -26,11 +34,11 @@ def write_documents(
     embedder: Embedder,
     chunking: Chunking,
     create: bool,
-    overrides: Mapping[str, JSON] | None = None,
+    flags: Mapping[str, JSON] | None = None,
 ) -> IngestReport:
     """Write all documents as one version, or nothing; with `create`, only ones that don't exist.
 
-    `overrides` is what flags of this call say of every document, kept for later updates.
+    `flags` is what this call says of every document, kept for later updates.
     Raises DuplicateDocument, EmptyDocument, and what the embedder raises.
     """
     watch, tally = Stopwatch(), Tally()
@@ -47,11 +55,15 @@ def write_documents(
         batch = Batch(index=index, embedder=embedder, chunking=chunking, tally=tally, watch=watch)
         for document in cleaned:
             known = stored.get(document.id)
-            said = {**(known.overrides if known else {}), **(overrides or {})}
+            kept = known.overrides if known is not None else {}
             layered = layer_metadata(
-                document, overrides=said, previous_allow=known.info.allow if known else None
+                document,
+                kept=kept,
+                flags=flags or {},
+                previous_allow=known.info.allow if known is not None else None,
             )
-            batch.write(layered, known, overrides=said, create=create)
+            overrides = merge_overrides(kept, flags or {})
+            batch.write(layered, known, overrides=overrides, create=create)
         batch.commit()
     return tally.report(index.snapshot().version, watch.seconds)
 
@@ -77,6 +89,29 @@ def remove_documents(ids: Sequence[str], *, index: Index, purge: bool = False) -
                 index.commit([RemoveDocument(id) for id in ids], {})
         tally.removed.extend(ids)
         tally.count(removed=sum(document.info.passages for document in stored.values()))
+    return tally.report(index.snapshot().version, watch.seconds)
+
+
+def set_metadata(ids: Sequence[str], said: Mapping[str, JSON], *, index: Index) -> IngestReport:
+    """Set what is said of documents, any of allow, tags, archived and title; nothing is embedded.
+
+    Raises UnknownDocument or BadSetting, with nothing changed.
+    """
+    watch, tally = Stopwatch(), Tally()
+    with watch.timing("total"), index.writing():
+        snapshot = index.snapshot()
+        changes = []
+        for id in dict.fromkeys(ids):
+            stored = snapshot.document(id, EVERYTHING)
+            document = apply_overrides(stored.document, said)
+            overrides = merge_overrides(stored.overrides, said)
+            if document == stored.document and overrides == stored.overrides:
+                tally.unchanged += 1
+            else:
+                changes.append(SetMetadata(id, document, overrides))
+                tally.metadata_changed.append(id)
+        with watch.timing("writing"):
+            index.commit(changes, {})
     return tally.report(index.snapshot().version, watch.seconds)
 
 

@@ -12,7 +12,7 @@ from ibid.chunking.chunk import chunk
 from ibid.chunking.options import Chunking
 from ibid.errors import EmptyDocument
 from ibid.language.analyzer import analyze
-from ibid.language.detection import detect_language
+from ibid.language.detection import choose_document_language
 from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument
 from ibid.reading.text import find_blocks
 from ibid.records import JSON, Document, Passage
@@ -62,12 +62,16 @@ def put_document(
     content_hash: str,
     chunking: Chunking,
     embedder: Embedder,
+    languages: Mapping[str, int],
     source: str | None = None,
     overrides: Mapping[str, JSON] | None = None,
     create: bool = False,
 ) -> PutDocument:
-    """The change that writes a cleaned document, cut into passages and analysed."""
-    language = detect_language(document.text[:LANGUAGE_SAMPLE])
+    """The change that writes a cleaned document, cut into passages and analysed.
+
+    `languages` counts the library's documents by language, for one whose own isn't sure.
+    """
+    language = choose_document_language(document.text[:LANGUAGE_SAMPLE], languages)
     passages = chunk(
         document,
         chunking,

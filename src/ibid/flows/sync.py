@@ -1,25 +1,26 @@
 """The way of a folder: what changed in it is read, cut, embedded and committed as it goes.
 
 A sync makes the documents of its source equal to the source's files, and touches no others. It
-commits every few seconds, so a killed one goes on where it was; each commit tells what the source
-knows of the files in it, and so what need not be read again.
+commits every few seconds, so a killed one goes on where it was; each commit also tells what the
+source knows of the files in it, and so what need not be read again.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from ibid.chunking.options import Chunking, choose_chunking
-from ibid.errors import EmptyDocument, IbidError, InputError, UnsupportedFormat
+from ibid.errors import DuplicateDocument, EmptyDocument, IbidError, UnsupportedFormat
 from ibid.flows.batch import Batch, Tally
 from ibid.flows.ingest import EVERYTHING, find_stored
-from ibid.flows.prepare import clean_document
+from ibid.flows.plan import Known, Plan, find_movable, guard_removals, make_plan, name_document
+from ibid.flows.prepare import clean_document, hash_content
 from ibid.flows.stopwatch import Stopwatch
-from ibid.protocols import Embedder, FileState, Index, SourceFile, SourceInfo, StoredDocument
+from ibid.protocols import Embedder, FileStat, FileState, FileStatus, Index, Snapshot, SourceInfo
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 from ibid.records import Document, Failed, IngestReport, Skipped
 from ibid.sources.folder import FolderSource
@@ -29,25 +30,22 @@ from ibid.sources.rules import Rules, read_rules
 MAX_FILE_BYTES: Final = 100_000_000
 
 COMMIT_SECONDS: Final = 5.0
-"""A commit is made when this much time has passed since the last one, or …"""
-
 COMMIT_PASSAGES: Final = 512
-"""… when so many passages wait for it: a few seconds of embedding, a few megabytes."""
-
-LEAST_GUARDED: Final = 10
-"""Documents from which on a source is guarded against losing more than half at once."""
+"""A commit is made when so much time has passed since the last one, or so many passages wait."""
 
 SKIPS: Final = (EmptyDocument, UnsupportedFormat)
-"""What a file in a folder may be without being a failure."""
+"""What a file in a folder may turn out to be without that being a failure."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncOptions:
-    """How a folder is synced; `chunking` is the library's own."""
+    """How a folder is synced; `chunking` is the library's own.
+
+    `checksum` reads every file, `allow_emptying` lets more than half of the documents go.
+    """
 
     chunking: Chunking = Chunking()
     max_file_bytes: int = MAX_FILE_BYTES
-    commit_seconds: float = COMMIT_SECONDS
     checksum: bool = False
     dry_run: bool = False
     allow_emptying: bool = False
@@ -55,28 +53,15 @@ class SyncOptions:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run is: files done of all to be read, and the version that holds them."""
+    """How far a run is: files done of those to be read, and the version that holds them."""
 
     done: int
     total: int
     version: int
-    committed: bool
 
 
-OnProgress = Callable[[Progress], None]
-
-
-@dataclass(slots=True)
-class Plan:
-    """What the listing of a source asks for, before anything is read."""
-
-    read: list[SourceFile] = field(default_factory=list)
-    unchanged: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
-    gone: dict[str, str] = field(default_factory=dict)
-    """Paths that became documents and are no more, with the ids of those."""
-    forgotten: list[str] = field(default_factory=list)
+OnProgress: TypeAlias = Callable[[Progress], None]
+"""Called after each commit: what it counts as done is in the library for good."""
 
 
 def sync_folder(
@@ -88,15 +73,163 @@ def sync_folder(
     embedder: Embedder,
     on_progress: OnProgress | None = None,
 ) -> IngestReport:
-    """Make the documents of a source equal to its folder; one version a commit.
+    """Make the documents of a source equal to its folder; every commit is a version.
 
-    Raises InputError, with nothing changed, when the folder is not there, when its rules can't be
-    read, or when more than half of the documents would go.
+    Raises BadSetting or InputError, with nothing changed, when the folder's rules can't be read
+    or when more than half of its documents would go.
     """
-    watch = Stopwatch()
+    watch, tally = Stopwatch(), Tally()
     with watch.timing("total"), index.writing():
-        run = _Run(folder, source, options, index, embedder, watch)
-        run.make_plan()
-        if not options.dry_run:
-            run.carry_out(on_progress or (lambda _: None))
-    return run.tally.report(index.snapshot().version, watch.seconds)
+        rules = read_rules(folder.root)
+        snapshot = index.snapshot()
+        known = Known(index.files(source.name), snapshot.content_hashes(source.name))
+        listing = list(folder.scan())
+        plan = make_plan(
+            listing,
+            known,
+            source=source,
+            rules=rules,
+            unreadable=folder.unreadable,
+            checksum=options.checksum,
+        )
+        if not options.allow_emptying:
+            guard_removals(plan, known, source=source)
+        tally.take_plan(plan)
+        if options.dry_run:
+            _foretell(plan, known, source, tally)
+        else:
+            index.put_source(source)
+            batch = Batch(
+                index=index,
+                embedder=embedder,
+                chunking=options.chunking,
+                tally=tally,
+                watch=watch,
+                source=source.name,
+            )
+            run = _Run(folder, source, options, rules, plan, known, snapshot, batch, tally)
+            run.carry_out(watch, on_progress or (lambda _: None))
+            index.put_source(replace(source, synced_at=datetime.now(UTC), rules_hash=rules.hash))
+    return tally.report(index.snapshot().version, watch.seconds)
+
+
+def _foretell(plan: Plan, known: Known, source: SourceInfo, tally: Tally) -> None:
+    """Count what a run would do, as far as that can be told without reading."""
+    for file in plan.read:
+        id = name_document(source, file.path)
+        (tally.updated if id in known.hashes else tally.added).append(id)
+    tally.removed.extend(plan.gone)
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One sync while it is carried out."""
+
+    folder: FolderSource
+    source: SourceInfo
+    options: SyncOptions
+    rules: Rules
+    plan: Plan
+    known: Known
+    snapshot: Snapshot
+    batch: Batch
+    tally: Tally
+
+    def carry_out(self, watch: Stopwatch, on_progress: OnProgress) -> None:
+        """Remove what is gone, read and write what is new, and see last which files had moved."""
+        movable = find_movable(self.plan, self.known)
+        for path in self.plan.forgotten:
+            self.batch.forget_file(path)
+        self._remove(set(self.plan.gone) - set(movable.values()))
+        committed = time.monotonic()
+        for done, read in enumerate(_time_each(self._read_files(), watch), start=1):
+            self._take(read, movable)
+            waited = time.monotonic() - committed
+            if self.batch.passages >= COMMIT_PASSAGES or waited >= COMMIT_SECONDS:
+                self._commit(done, on_progress)
+                committed = time.monotonic()
+        self._remove(set(movable.values()))
+        self._commit(len(self.plan.read), on_progress)
+
+    def _commit(self, done: int, on_progress: OnProgress) -> None:
+        if (version := self.batch.commit()) is not None:
+            on_progress(Progress(done, len(self.plan.read), version))
+
+    def _read_files(self) -> Iterator[FileRead]:
+        files = (
+            FileToRead(self.folder.find(file.path), file.path, self.options.max_file_bytes)
+            for file in self.plan.read
+        )
+        with ReaderPool() as pool:
+            yield from pool.read(files)
+
+    def _take(self, read: FileRead, movable: dict[str, str]) -> None:
+        """Turn what was read of a file into changes, or into a line of the report."""
+        path = read.file.name
+        id = name_document(self.source, path)
+        status: FileStatus = "read"
+        content_hash, kind, message = "", "", ""
+        try:
+            content_hash = self._write(read, id, movable)
+        except SKIPS as error:
+            status, message = "skipped", error.message
+            self.tally.skipped.append(Skipped(id, message))
+            if id in self.known.hashes:
+                self._remove({id})
+        except IbidError as error:
+            status, kind, message = "failed", type(error).__name__, str(error)
+            self.tally.failed.append(Failed(id, kind, message))
+        if read.stat is not None:  # one that has vanished is looked for again
+            self.batch.remember_file(
+                FileState(path, read.stat, status, read.bytes_hash, content_hash, kind, message)
+            )
+
+    def _write(self, read: FileRead, id: str, movable: dict[str, str]) -> str:
+        """Hand the document to the batch with all its metadata; its content hash."""
+        document, stat = _take_document(read)
+        rules = self.rules.for_path(read.file.name)
+        chunking = choose_chunking(**rules.chunking) if rules.chunking else self.options.chunking
+        document = clean_document(
+            replace(
+                document,
+                id=id,
+                source=self.folder.find(read.file.name).as_uri(),
+                modified_at=datetime.fromtimestamp(stat.modified_ns / 1e9, UTC),
+            )
+        )
+        stored = find_stored(self.snapshot, [id]).get(id)
+        if stored is not None and stored.source != self.source.name:
+            raise DuplicateDocument(
+                f"a document {id!r} exists that did not come from this folder",
+                hint="remove it, or sync the folder with another --prefix",
+            )
+        if stored is None:
+            moved = movable.pop(hash_content(document, chunking), None)
+            stored = self.snapshot.document(moved, EVERYTHING) if moved is not None else None
+        kept = stored.overrides if stored is not None else {}
+        allow = stored.info.allow if stored is not None else None
+        layered = layer_metadata(document, rules, kept=kept, flags={}, previous_allow=allow)
+        return self.batch.write(layered, stored, overrides=kept, chunking=chunking)
+
+    def _remove(self, ids: set[str]) -> None:
+        for id in sorted(ids):
+            self.batch.remove(id, self.snapshot.document(id, EVERYTHING).info.passages)
+
+
+def _take_document(read: FileRead) -> tuple[Document, FileStat]:
+    """What was read, or the error that there was instead."""
+    if read.error is not None:
+        raise read.error
+    assert read.document is not None
+    assert read.stat is not None
+    return read.document, read.stat
+
+
+def _time_each(reads: Iterator[FileRead], watch: Stopwatch) -> Iterator[FileRead]:
+    """The same, with the time spent waiting for each counted as reading."""
+    while True:
+        with watch.timing("reading"):
+            read = next(reads, None)
+        if read is None:
+            return
+        yield read

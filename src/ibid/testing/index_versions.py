@@ -106,6 +106,14 @@ class IndexVersionTests:
         commit(index, put_document(make_document("a", "plan again"), create=True))
         assert find_both(index.snapshot(), "plan") == {"plan b", "plan again"}
 
+    def test_an_old_version_finds_nothing_newer(self, index: Index) -> None:
+        """Also where all that it holds is in scope, and what came later lies nearer."""
+        old = commit(index, put("a", "plan a"))
+        commit(index, *(put(f"{n}", f"plan {n}") for n in range(5)))
+        commit(index, put("secret", "plan", allow=frozenset()))
+        assert find_dense(index.snapshot(old), "plan") == ["plan a"]
+        assert find_lexical(index.snapshot(old), "plan") == ["plan a"]
+
     def test_a_snapshot_is_held_still(self, index: Index) -> None:
         """Later commits change nothing of what it finds, lists or reads."""
         commit(index, put("a", "plan a"), put("b", "plan b"), put("c", "plan c"))

@@ -20,7 +20,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -70,6 +69,7 @@ class EmbeddedIndex:
         self._depth = 0
         self._snapshots: dict[int, EmbeddedSnapshot] = {}
         self._postings: tuple[int, Postings] | None = None
+        self._languages: tuple[int, Mapping[str, int]] = (-1, {})
         self._make_folder()
         self._connect()
 
@@ -83,15 +83,11 @@ class EmbeddedIndex:
     @property
     def languages(self) -> Mapping[str, int]:
         """See `Index.languages`."""
-        return MappingProxyType(
-            dict(
-                self._connect().execute(
-                    "SELECT c.language, count(*) FROM revisions r JOIN contents c"
-                    " ON c.id = r.content WHERE r.removed_in IS NULL AND c.language IS NOT NULL"
-                    " GROUP BY c.language"
-                )
-            )
-        )
+        connection = self._connect()
+        version = reads.read_version(connection)
+        if self._languages[0] != version:
+            self._languages = (version, reads.count_languages(connection))
+        return self._languages[1]
 
     def snapshot(self, version: int | None = None) -> EmbeddedSnapshot:
         """See `Index.snapshot`."""

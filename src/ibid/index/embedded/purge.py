@@ -68,6 +68,7 @@ def _erase_rows(connection: sqlite3.Connection, documents: Sequence[int]) -> lis
         connection.execute("DELETE FROM revisions WHERE document = ?", (document,))
         for content, first_row, rows in contents:
             connection.execute("DELETE FROM passages WHERE content = ?", (content,))
+            connection.execute("DELETE FROM texts WHERE content = ?", (content,))
             connection.execute("DELETE FROM contents WHERE id = ?", (content,))
             erased.append((first_row, rows))
         connection.execute("DELETE FROM documents WHERE id = ?", (document,))

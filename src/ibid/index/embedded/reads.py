@@ -18,7 +18,7 @@ from ibid.records import Document, DocumentInfo, Passage
 T = TypeVar("T")
 
 INFO_COLUMNS: Final = """r.name, r.title, r.source_uri, r.media_type, r.version, r.modified_at,
-    r.archived, d.allow, r.tags, r.metadata, c.rows, length(c.text)"""
+    r.archived, d.allow, r.tags, r.metadata, c.rows, c.characters"""
 """What `read_info` takes, from revisions r, documents d and contents c."""
 
 _PARAMETERS: Final = 500
@@ -65,8 +65,8 @@ def read_passages(
     for some in _in_parts(rows):
         for row, *columns in connection.execute(
             "SELECT p.row, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.page,"
-            " substr(c.text, p.start + 1, p.end - p.start)"
-            f" FROM passages p JOIN contents c ON c.id = p.content WHERE p.row IN ({_marks(some)})",
+            " substr(t.text, p.start + 1, p.end - p.start)"
+            f" FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id WHERE p.row IN ({_marks(some)})",
             some,
         ):
             found[row] = _read_passage(names[row], columns)
@@ -81,8 +81,8 @@ def read_content_passages(
         (_read_passage(name, columns), text_hash)
         for text_hash, *columns in connection.execute(
             "SELECT p.text_hash, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings,"
-            " p.page, substr(c.text, p.start + 1, p.end - p.start)"
-            " FROM passages p JOIN contents c ON c.id = p.content"
+            " p.page, substr(t.text, p.start + 1, p.end - p.start)"
+            " FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"
             " WHERE p.row >= c.first_row AND p.row < c.first_row + c.rows AND c.id = ?"
             " ORDER BY p.row",
             (content,),
@@ -173,6 +173,17 @@ def read_sources(connection: sqlite3.Connection) -> list[SourceInfo]:
             " FROM sources s ORDER BY s.rowid"
         )
     ]
+
+
+def count_languages(connection: sqlite3.Connection) -> dict[str, int]:
+    """How many live documents are in each language."""
+    return dict(
+        connection.execute(
+            "SELECT c.language, count(*) FROM revisions r JOIN contents c ON c.id = r.content"
+            " WHERE r.removed_in IS NULL AND c.language IS NOT NULL GROUP BY c.language"
+            " ORDER BY min(c.id)"
+        )
+    )
 
 
 def read_segments(connection: sqlite3.Connection) -> list[Segment]:

@@ -38,10 +38,15 @@ CREATE TABLE contents (
     id INTEGER PRIMARY KEY,
     hash TEXT NOT NULL,
     language TEXT,
-    text TEXT NOT NULL,
-    blocks TEXT NOT NULL,        -- JSON, one list a block
     first_row INTEGER NOT NULL,
-    rows INTEGER NOT NULL
+    rows INTEGER NOT NULL,
+    characters INTEGER NOT NULL
+);
+
+CREATE TABLE texts (             -- apart, so that what is read at every opening is small
+    content INTEGER PRIMARY KEY REFERENCES contents (id),
+    text TEXT NOT NULL,
+    blocks TEXT NOT NULL         -- JSON, one list a block
 );
 
 CREATE TABLE revisions (

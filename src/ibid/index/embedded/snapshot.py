@@ -147,9 +147,10 @@ class EmbeddedSnapshot:
         row = (
             self._connect()
             .execute(
-                f"SELECT c.text, c.blocks, c.hash, d.source, d.overrides, {reads.INFO_COLUMNS}"
+                f"SELECT t.text, t.blocks, c.hash, d.source, d.overrides, {reads.INFO_COLUMNS}"
                 " FROM revisions r JOIN documents d ON d.id = r.document"
-                " JOIN contents c ON c.id = r.content WHERE r.id = ?",
+                " JOIN contents c ON c.id = r.content JOIN texts t ON t.content = c.id"
+                " WHERE r.id = ?",
                 (revision,),
             )
             .fetchone()

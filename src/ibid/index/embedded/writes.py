@@ -23,15 +23,12 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
     document = put.document
     content = _insert(
         connection,
-        "INSERT INTO contents (hash, language, text, blocks, first_row, rows) VALUES (?,?,?,?,?,?)",
-        (
-            put.content_hash,
-            put.language,
-            document.text,
-            dump_blocks(document.blocks),
-            first_row,
-            len(put.passages),
-        ),
+        "INSERT INTO contents (hash, language, first_row, rows, characters) VALUES (?,?,?,?,?)",
+        (put.content_hash, put.language, first_row, len(put.passages), len(document.text)),
+    )
+    connection.execute(
+        "INSERT INTO texts VALUES (?,?,?)",
+        (content, document.text, dump_blocks(document.blocks)),
     )
     connection.executemany(
         "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)",

@@ -1,0 +1,118 @@
+"""What a sync has to do, told from a listing of its files and what it knew of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from ibid.errors import InputError
+from ibid.protocols import FileState, SourceFile, SourceInfo
+from ibid.records import Failed, Skipped
+from ibid.sources.rules import Rules
+
+LEAST_GUARDED: Final = 10
+"""Documents from which on a source is guarded against losing more than half of them at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the library knows of a source: its files by path, its documents' content by id."""
+
+    files: Mapping[str, FileState]
+    hashes: Mapping[str, str]
+
+
+@dataclass(slots=True)
+class Plan:
+    """The files to read, and what is settled without reading.
+
+    `gone` maps the ids of documents whose file is no more to the file's last path; `forgotten`
+    are the paths that the source knows no more.
+    """
+
+    read: list[SourceFile] = field(default_factory=list)
+    unchanged: int = 0
+    skipped: list[Skipped] = field(default_factory=list)
+    failed: list[Failed] = field(default_factory=list)
+    gone: dict[str, str] = field(default_factory=dict)
+    forgotten: list[str] = field(default_factory=list)
+
+
+def name_document(source: SourceInfo, path: str) -> str:
+    """The id of the document that a source's file becomes."""
+    return f"{source.prefix}/{path}" if source.prefix else path
+
+
+def make_plan(
+    listing: Iterable[SourceFile],
+    known: Known,
+    *,
+    source: SourceInfo,
+    rules: Rules,
+    unreadable: Mapping[str, str],
+    checksum: bool,
+) -> Plan:
+    """The plan for a source; nothing is changed by making it.
+
+    What lies below an unreadable folder is taken to be as it was. With `checksum`, every file is
+    read; so it is when the rules have changed, since they speak of any file.
+    """
+    plan = Plan()
+    reread = checksum or rules.hash != source.rules_hash
+    seen: set[str] = set()
+    for file in listing:
+        id = name_document(source, file.path)
+        skip = file.skip or ("ignored by ibid.toml" if rules.for_path(file.path).ignore else None)
+        if skip is not None:
+            plan.skipped.append(Skipped(id, skip))
+            continue
+        seen.add(file.path)
+        _settle_file(file, id, known, reread, plan)
+    for folder, reason in unreadable.items():
+        id = name_document(source, folder)
+        plan.failed.append(Failed(id, "UnreadableDocument", reason))
+    for path, state in known.files.items():
+        if path in seen or any(path.startswith(folder) for folder in unreadable):
+            continue
+        plan.forgotten.append(path)
+        if state.status != "skipped" and (id := name_document(source, path)) in known.hashes:
+            plan.gone[id] = path
+    return plan
+
+
+def _settle_file(file: SourceFile, id: str, known: Known, reread: bool, plan: Plan) -> None:
+    state = known.files.get(file.path)
+    if state is None or state.stat != file.stat:
+        plan.read.append(file)
+    elif state.status == "failed":
+        plan.failed.append(Failed(id, state.error, state.message))
+    elif state.status == "skipped":
+        plan.skipped.append(Skipped(id, state.message))
+    elif reread or known.hashes.get(id) != state.content_hash:
+        plan.read.append(file)
+    else:
+        plan.unchanged += 1
+
+
+def find_movable(plan: Plan, known: Known) -> dict[str, str]:
+    """The gone documents that a file to be read may be now, by content hash: the sizes agree."""
+    sizes = {file.stat.size for file in plan.read if file.path not in known.files}
+    return {
+        known.hashes[id]: id
+        for id, path in plan.gone.items()
+        if known.files[path].stat.size in sizes
+    }
+
+
+def guard_removals(plan: Plan, known: Known, *, source: SourceInfo) -> None:
+    """Refuse a plan that would remove more than half of a source: a drive may be unmounted.
+
+    Raises InputError.
+    """
+    lost, held = len(plan.gone) - len(find_movable(plan, known)), len(known.hashes)
+    if held >= LEAST_GUARDED and lost * 2 > held:
+        raise InputError(
+            f"{lost} of the {held} documents of {source.location} would be removed",
+            hint="nothing was changed; if they are really gone, sync again with --yes",
+        )

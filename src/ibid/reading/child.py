@@ -1,0 +1,204 @@
+"""The disposable process in which files are read: `python -m ibid.reading.child`.
+
+It takes one request after the other on standard input, opens and reads each file itself, and
+answers on standard output. It can be killed at any moment: it holds nothing and writes nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import stat
+import sys
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Final
+
+from blake3 import blake3
+
+from ibid.errors import InputError, UnreadableDocument
+from ibid.protocols import FileStat
+from ibid.reading.frames import (
+    pack_document,
+    pack_error,
+    pack_frame,
+    pack_stat,
+    read_frame,
+)
+from ibid.reading.pages import listen_for_pages
+from ibid.reading.registry import read_bytes
+
+_MAX_DESCRIPTORS: Final = 64
+_PR_SET_PDEATHSIG: Final = 1
+_PIECE: Final = 1 << 20
+
+
+def main() -> None:
+    """Read files until standard input ends."""
+    memory_bytes, parent = int(sys.argv[1]), int(sys.argv[2])
+    answer = _take_stdout()
+    set_limits(memory_bytes)
+    _die_with(parent)
+    listen_for_pages(lambda count: answer(pack_frame({"pages": count})))
+    sys.excepthook = _make_excepthook(answer)
+    while (frame := read_frame(sys.stdin.buffer.read)) is not None:
+        _answer_request(frame[0], answer, memory_bytes)
+
+
+def set_limits(memory_bytes: int) -> None:
+    """Bound what this process may take: memory, files and what it may write, which is nothing.
+
+    Where the system knows no such limit (macOS has none on memory) it is left out; the time that
+    the parent gives still holds.
+    """
+    for limit, value in (
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_NOFILE, _MAX_DESCRIPTORS),
+        (resource.RLIMIT_FSIZE, 0),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        try:
+            resource.setrlimit(limit, (value, value))
+        except (ValueError, OSError):
+            continue
+    sys.dont_write_bytecode = True
+
+
+def load_file(path: str, max_bytes: int, announce: Callable[[FileStat], None]) -> bytes:
+    """The bytes of a regular file, all from one moment; one that changes is read once more.
+
+    `announce` is told which file it is before it is read.
+
+    Raises UnreadableDocument for anything else, and for one that is too large or vanishes.
+    """
+    for _ in range(2):
+        with open(_open_file(path), "rb", buffering=0) as file:
+            before = os.fstat(file.fileno())
+            announce(_as_stat(before))
+            if not stat.S_ISREG(before.st_mode):
+                raise UnreadableDocument("not a regular file")
+            data = _read_within(file.read, max_bytes, before.st_size)
+            after = os.fstat(file.fileno())
+        try:
+            now = os.stat(path)
+        except OSError as error:
+            raise UnreadableDocument("vanished while it was being read") from error
+        if _as_stat(before) == _as_stat(after) == _as_stat(now):
+            return data
+    raise UnreadableDocument("kept changing while it was being read", hint="try again later")
+
+
+def _answer_request(
+    request: Mapping[str, Any], answer: Callable[[bytes], None], memory_bytes: int
+) -> None:
+    """Read one file and send its document, or why there is none."""
+    _allow_cpu(request["cpu_s"])
+    found = FileStat(0, 0, 0)
+
+    def announce(file: FileStat) -> None:
+        nonlocal found
+        found = file
+        answer(pack_stat(file))
+
+    try:
+        data = load_file(request["path"], request["max_bytes"], announce)
+        answer(pack_stat(found, blake3(data).hexdigest()))
+        answer(pack_document(read_bytes(data, request["name"], request["media_type"])))
+    except InputError as error:
+        answer(pack_error(error))
+    except MemoryError:
+        limit = f"{memory_bytes / 1024**3:g} GiB"
+        error = UnreadableDocument(f"the reader ran out of memory (limit {limit})")
+        answer(pack_error(error))
+        os._exit(1)  # what is left of this process may be in no state to go on
+
+
+def _open_file(path: str) -> int:
+    try:
+        # Not blocking: a pipe without a writer would hold the open forever.
+        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise UnreadableDocument("vanished before it could be read") from error
+    except PermissionError as error:
+        raise UnreadableDocument("no permission to read it") from error
+    except OSError as error:
+        raise UnreadableDocument(f"can't be opened: {error.strerror}") from error
+
+
+def _read_within(read: Callable[[int], bytes | None], max_bytes: int, size: int) -> bytes:
+    """All the bytes of a file. Raises UnreadableDocument when there are more than allowed."""
+    data = bytearray()
+    try:
+        while size <= max_bytes and (piece := read(min(_PIECE, max_bytes + 1 - len(data)))):
+            data += piece
+            size = max(size, len(data))
+    except OSError as error:
+        raise UnreadableDocument(f"can't be read: {error.strerror}") from error
+    if size > max_bytes:
+        limit = _format_size(max_bytes)
+        raise UnreadableDocument(
+            f"{_format_size(size)} is over max_file_bytes ({limit})",
+            hint="raise that setting to have it read",
+        )
+    return bytes(data)
+
+
+def _format_size(count: int) -> str:
+    for unit, size in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= size:
+            return f"{count / size:.4g} {unit}"
+    return f"{count} bytes"
+
+
+def _as_stat(found: os.stat_result) -> FileStat:
+    return FileStat(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+def _take_stdout() -> Callable[[bytes], None]:
+    """A function that sends a frame; whatever a library prints from now on goes nowhere."""
+    out = os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+    def send(frame: bytes) -> None:
+        out.write(frame)
+        out.flush()
+
+    return send
+
+
+def _die_with(parent: int) -> None:
+    """See to it that this process ends when its parent does, also in the middle of a file."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was gone before
+        os._exit(1)
+
+
+def _allow_cpu(seconds: int) -> None:
+    """Move the limit on processor time so that so much is left from now on."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    limit = int(usage.ru_utime + usage.ru_stime) + seconds + 1
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    if hard == resource.RLIM_INFINITY or limit <= hard:
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, hard))
+
+
+def _make_excepthook(
+    answer: Callable[[bytes], None],
+) -> Callable[[type[BaseException], BaseException, TracebackType | None], None]:
+    """A last word for the parent when a reader fails in a way that nobody foresaw."""
+
+    def report(
+        kind: type[BaseException], error: BaseException, traceback: TracebackType | None
+    ) -> None:
+        answer(pack_error(UnreadableDocument(f"the reader failed: {kind.__name__}: {error}")))
+
+    return report
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,246 @@
+"""Files read in disposable children, so that none can hang, fill or crash this process."""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from queue import SimpleQueue
+from typing import IO, Any, Final, Self
+
+from ibid.errors import IbidError, UnreadableDocument
+from ibid.protocols import FileStat
+from ibid.reading.frames import pack_frame, read_frame, unpack_document, unpack_error
+from ibid.records import Document
+
+MAX_FILE_BYTES: Final = 100_000_000
+MAX_WALL_S: Final = 120.0
+MEMORY_BYTES: Final = 1024**3
+_BASE_WALL_S: Final = 20.0
+_PAGE_WALL_S: Final = 0.1
+_PIECE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileToRead:
+    """A file to be read: where it lies, and the name that tells its kind.
+
+    `media_type` is guessed from name and content unless it is given.
+    """
+
+    path: Path
+    name: str
+    max_bytes: int = MAX_FILE_BYTES
+    media_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FileRead:
+    """What came of a file: its document, or the error that it failed with.
+
+    The document's id is empty. `bytes_hash` is the BLAKE3 of the file's bytes in hexadecimal,
+    empty where they weren't read whole; `stat` is of the moment they were, None for no file.
+    """
+
+    file: FileToRead
+    document: Document | None = None
+    error: IbidError | None = None
+    bytes_hash: str = ""
+    stat: FileStat | None = None
+
+
+class ReaderPool:
+    """Reads files in `workers` children, each of `memory_bytes` at most; used as a context.
+
+    A file has 20 s and 0.1 s for each of its pages, but never more than `wall_s`. A child that
+    takes longer, or dies, fails the one file it was reading; the next gets a new child.
+    """
+
+    def __init__(
+        self,
+        workers: int = 1,
+        *,
+        wall_s: float = MAX_WALL_S,
+        memory_bytes: int = MEMORY_BYTES,
+    ) -> None:
+        self._children = [_Child(wall_s, memory_bytes) for _ in range(workers)]
+        self._idle: SimpleQueue[_Child] = SimpleQueue()
+        for child in self._children:
+            self._idle.put(child)
+        self._threads = ThreadPoolExecutor(workers, thread_name_prefix="ibid-reading")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, files: Iterable[FileToRead]) -> Iterator[FileRead]:
+        """What comes of each file, in the order given; a few are read ahead, no more."""
+        pending: deque[Future[FileRead]] = deque()
+        try:
+            for file in files:
+                pending.append(self._threads.submit(self._read_one, file))
+                if len(pending) > len(self._children) + 1:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
+        finally:
+            for future in pending:
+                future.cancel()
+
+    def close(self) -> None:
+        """End the children, also in the middle of a file."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        for child in self._children:
+            child.close()
+        self._threads.shutdown()
+
+    def _read_one(self, file: FileToRead) -> FileRead:
+        child = self._idle.get()
+        try:
+            return child.read(file)
+        finally:
+            self._idle.put(child)
+
+
+def read_file(
+    path: Path,
+    *,
+    name: str | None = None,
+    max_bytes: int = MAX_FILE_BYTES,
+    media_type: str | None = None,
+) -> Document:
+    """The document of one file, read in a child of its own; its id is empty.
+
+    Raises EmptyDocument, UnsupportedFormat or UnreadableDocument.
+    """
+    file = FileToRead(path, path.name if name is None else name, max_bytes, media_type)
+    with ReaderPool() as pool:
+        (result,) = pool.read([file])
+    if result.document is None:
+        raise result.error or UnreadableDocument("not read")
+    return result.document
+
+
+class _Died(Exception):
+    """The child ended in the middle of a file."""
+
+
+class _Child:
+    """One child process, started when it is first needed and anew after each that ended."""
+
+    def __init__(self, wall_s: float, memory_bytes: int) -> None:
+        self._wall_s = wall_s
+        self._memory_bytes = memory_bytes
+        self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
+
+    def read(self, file: FileToRead) -> FileRead:
+        """What comes of one file.
+
+        A child that dies may have been worn out by the files before: the file is then tried once
+        more in a new one, and fails where that dies as well.
+        """
+        fresh = self._process is None
+        result, died = self._try(file)
+        if died and not fresh and not self._closed:
+            result, _ = self._try(file)
+        return result
+
+    def close(self) -> None:
+        """End the process, and start no other."""
+        self._closed = True
+        self._stop()
+
+    def _try(self, file: FileToRead) -> tuple[FileRead, bool]:
+        """What comes of the file, and True when the child died of it."""
+        notes: dict[str, Any] = {}
+        document: Document | None = None
+        error: IbidError | None = None
+        died = False
+        try:
+            document = self._request(file, notes)
+        except IbidError as failure:
+            error = failure
+        except TimeoutError:
+            self._stop()
+            error = UnreadableDocument(f"took longer than {self._wall(notes):g} s to read")
+        except (_Died, BrokenPipeError):
+            died = True
+            error = self._explain_death(self._stop())
+        stat = FileStat(*notes["stat"]) if "stat" in notes else None
+        return FileRead(file, document, error, notes.get("bytes_hash", ""), stat), died
+
+    def _request(self, file: FileToRead, notes: dict[str, Any]) -> Document:
+        """The document; what the child says on the way is kept in `notes`."""
+        process = self._start()
+        start = time.monotonic()
+        request = {
+            "path": os.fspath(file.path),
+            "name": file.name,
+            "max_bytes": file.max_bytes,
+            "media_type": file.media_type,
+            "cpu_s": math.ceil(self._wall_s),
+        }
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(pack_frame(request))
+        process.stdin.flush()
+        while True:
+            pipe = _TimedPipe(process.stdout, start + self._wall(notes))
+            frame = read_frame(pipe.read)
+            if frame is None:
+                raise _Died
+            header, body = frame
+            if "document" in header:
+                return unpack_document(header["document"], body)
+            if "error" in header:
+                raise unpack_error(header["error"])
+            notes.update(header)
+
+    def _wall(self, notes: dict[str, Any]) -> float:
+        return min(_BASE_WALL_S + _PAGE_WALL_S * notes.get("pages", 0), self._wall_s)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """The running process; a new one where there is none."""
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self._stop()
+        # -P: the current folder is the user's, and no module of ours is looked for in it.
+        command = [sys.executable, "-P", "-m", "ibid.reading.child"]
+        self._process = subprocess.Popen(
+            [*command, str(self._memory_bytes), str(os.getpid())],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        if self._closed:
+            self._stop()
+            raise _Died
+        return self._process
+
+    def _stop(self) -> int:
+        """Kill the process with all that it started; its return code, 0 where there was none."""
+        process, self._process = self._process, None
+        if process is None:
+            return 0
+        try:
+            code = process.wait(timeout=0.5 if self._has_ended(process) else 0)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                _close_pipe(pipe)
+        return code

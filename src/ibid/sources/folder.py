@@ -1,0 +1,186 @@
+"""A folder as a source: its files in the order of their paths, and why some aren't read."""
+
+from __future__ import annotations
+
+import os
+import stat
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from ibid.errors import InputError
+from ibid.protocols import FileStat, SourceFile
+from ibid.sources.patterns import Patterns, parse_patterns, read_small_file
+from ibid.sources.rules import RULES_FILE
+
+IGNORE_FILE: Final = ".ibidignore"
+
+_NO_STAT: Final = FileStat(0, 0, 0)
+"""Of what isn't looked into; a folder's own times change with what is in it."""
+
+_CONTROL: Final = frozenset({"Cc", "Zl", "Zp"})
+"""Unicode categories that break the line a path is printed on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A folder below the source: its path with `/` at the end, and the patterns that reach it.
+
+    Each of `ignores` holds from a depth on: the length of its folder's path; the nearest is last.
+    """
+
+    path: str
+    ignores: tuple[tuple[int, Patterns], ...]
+
+    def ignores_path(self, path: str) -> bool:
+        """Whether the nearest patterns that say anything of the path ignore it."""
+        said = (patterns.decide(path[depth:]) for depth, patterns in reversed(self.ignores))
+        return next((ignored for ignored in said if ignored is not None), False)
+
+
+class FolderSource:
+    """The files below a folder.
+
+    Hidden files, and what `.ibidignore` names, are skipped; a skipped folder is one entry whose
+    path ends with `/`. A link is followed to a file inside the folder and to nothing else, so that
+    nothing is listed from elsewhere and no walk is endless. Names stay as they are written on disk.
+
+    `unreadable` holds, after a scan, each folder (its path ends with `/`) and file that could not
+    be looked at, with the reason: what lies there is unknown, and must not be taken for gone.
+
+    Raises InputError when there is no such folder.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.root = Path(path).expanduser().resolve()
+        self.unreadable: dict[str, str] = {}
+        if not self.root.is_dir():
+            what = "isn't a folder" if self.root.exists() else "doesn't exist"
+            raise InputError(f"{self.root} {what}", hint="give the path of a folder to sync")
+
+    @property
+    def location(self) -> str:
+        """The folder's URI."""
+        return self.root.as_uri()
+
+    def locate(self, path: str) -> Path:
+        """Where a listed file lies."""
+        return self.root / path
+
+    def scan(self) -> Iterator[SourceFile]:
+        """Every file below the folder, in the order of its path by code points.
+
+        Memory holds the names of one folder and of those above it. Raises InputError when the
+        folder itself can't be listed.
+        """
+        self.unreadable.clear()
+        levels = [self._list_folder(_Place("", ()))]
+        if reason := self.unreadable.get(""):
+            raise InputError(
+                f"{self.root} can't be listed: {reason}", hint="nothing was changed; try again"
+            )
+        while levels:
+            found = next(levels[-1], None)
+            if found is None:
+                levels.pop()
+            elif isinstance(found, _Place):
+                levels.append(self._list_folder(found))
+            else:
+                yield found
+
+    def _list_folder(self, place: _Place) -> Iterator[SourceFile | _Place]:
+        """The entries of one folder, in order; its subfolders as places still to be listed."""
+        folder = self.root / place.path
+        try:
+            with os.scandir(folder) as listing:
+                entries = sorted(listing, key=_sort_key)
+            if any(entry.name == IGNORE_FILE for entry in entries):
+                patterns = parse_patterns(read_small_file(folder / IGNORE_FILE) or "")
+                place = _Place(place.path, (*place.ignores, (len(place.path), patterns)))
+        except OSError as error:
+            self.unreadable[place.path] = error.strerror or str(error)
+            return iter(())
+        except ValueError as error:
+            self.unreadable[place.path] = f"its {IGNORE_FILE} can't be used: {error}"
+            return iter(())
+        return (found for entry in entries if (found := self._look_at(entry, place)) is not None)
+
+    def _look_at(self, entry: os.DirEntry[str], place: _Place) -> SourceFile | _Place | None:
+        """A file, a folder to go into, or None for what is no document or has vanished."""
+        path = place.path + entry.name
+        if entry.name == IGNORE_FILE or path == RULES_FILE:
+            return None
+        folder = _is_folder(entry)
+        if folder:
+            path += "/"
+        if not _is_printable(entry.name):
+            return SourceFile(_print_path(path), _NO_STAT, "its name can't be printed as text")
+        if entry.name.startswith("."):
+            return SourceFile(path, _NO_STAT, "hidden")
+        if place.ignores_path(path):
+            return SourceFile(path, _NO_STAT, f"ignored by {IGNORE_FILE}")
+        if folder:
+            return _Place(path, place.ignores)
+        return self._look_at_file(entry, path)
+
+    def _look_at_file(self, entry: os.DirEntry[str], path: str) -> SourceFile | None:
+        try:
+            if entry.is_symlink() and (reason := self._refuse_link(entry.path)):
+                return SourceFile(path, _NO_STAT, reason)
+            found = entry.stat()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self.unreadable[path] = error.strerror or str(error)
+            return None
+        file_stat = FileStat(found.st_size, found.st_mtime_ns, found.st_ino)
+        return SourceFile(path, file_stat, _refuse_file(entry.name, found))
+
+    def _refuse_link(self, path: str) -> str | None:
+        """Why a link isn't followed."""
+        try:
+            target = Path(path).resolve(strict=True)
+        except PermissionError:
+            raise
+        except (OSError, RuntimeError):  # a loop is either, by the version of Python
+            return "a link to nothing"
+        if not target.is_relative_to(self.root):
+            return "a link to outside of the folder"
+        return "a link to a folder" if target.is_dir() else None
+
+
+def _refuse_file(name: str, found: os.stat_result) -> str | None:
+    if not stat.S_ISREG(found.st_mode):
+        return "not a regular file"
+    if name == RULES_FILE:
+        return "rules are read at the top of the folder only"
+    return "empty" if found.st_size == 0 else None
+
+
+def _sort_key(entry: os.DirEntry[str]) -> str:
+    return entry.name + "/" if _is_folder(entry) else entry.name
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False)
+
+
+def _is_printable(name: str) -> bool:
+    """Whether a name is Unicode and stays on its line."""
+    if name.isascii():
+        return name.isprintable()
+    return not any(
+        "\ud800" <= letter <= "\udfff" or unicodedata.category(letter) in _CONTROL
+        for letter in name
+    )
+
+
+def _print_path(path: str) -> str:
+    r"""A path with the bytes and characters that can't be printed as `\xff` and `\n`."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(
+        letter.encode("unicode_escape").decode() if not _is_printable(letter) else letter
+        for letter in text
+    )
