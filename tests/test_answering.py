@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ibid.answering.abstain import abstention_text, should_abstain
 from ibid.answering.citations import parse_claims
@@ -124,6 +126,14 @@ def test_a_marker_of_the_source_is_quoted() -> None:
 def test_the_same_sentence_of_two_sources_is_said_once() -> None:
     twins = [make_hit("The pier is made of oak.", 1), make_hit("The pier is made of oak.", 2)]
     assert answer("What is the pier made of?", twins) == "The pier is made of oak [1][2]."
+
+
+@given(st.text(alphabet='ferry boat.[1]"“”`\n|-', max_size=60))
+def test_whatever_is_extracted_is_cited(text: str) -> None:
+    shown = answer("Which boat is a ferry?", [make_hit(f"{text}\n\nThe ferry is a white boat.")])
+    _, claims = parse_claims(shown, 1)
+    assert claims
+    assert {claim.markers for claim in claims} == {(1,)}
 
 
 def test_no_sources_no_answer() -> None:

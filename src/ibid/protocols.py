@@ -311,6 +311,11 @@ class Index(Protocol):
     """Holds documents, postings and vectors; every commit makes one new version, or nothing."""
 
     @property
+    def engine(self) -> str:
+        """The engine's name, such as "embedded"."""
+        ...
+
+    @property
     def manifest(self) -> Manifest | None:
         """What the library was made with; None before the first document."""
         ...
@@ -377,6 +382,10 @@ class Index(Protocol):
 
     def files(self, source: str) -> dict[str, FileState]:
         """What a source knows of its files, by path."""
+        ...
+
+    def count_bytes(self) -> int:
+        """What the library takes on disk."""
         ...
 
     def close(self) -> None:

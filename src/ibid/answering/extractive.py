@@ -47,6 +47,7 @@ _CUES: Final = tuple(
 """What a kind of question asks for, and how a sentence that tells it looks."""
 
 _STOP: Final = re.compile(r"\s*[.!?…。！？]+\Z")
+_PAIRED: Final = re.compile('[`"“„«「]')
 _QUOTES: Final = (("“", "”"), ("«", "»"), ("「", "」"))
 
 
@@ -146,9 +147,10 @@ def _weigh_terms(asked: frozenset[str], texts: Sequence[frozenset[str]]) -> dict
 
 
 def _tells(unit: Unit, asked: frozenset[str], language: str | None) -> bool:
-    """Whether a sentence says something that the question doesn't."""
+    """Whether a unit says, outside code fences, something that the question doesn't."""
     new = set(content_terms(unit.text, language)) - asked
-    return bool(new) and not unit.text.endswith(("?", "？"))
+    fence = "```" in unit.text or "~~~" in unit.text
+    return bool(new) and not fence and not unit.text.endswith(("?", "？"))
 
 
 def _score_words(candidate: Candidate) -> float:
@@ -173,5 +175,9 @@ def _show(candidate: Candidate, sources: int) -> str:
 
 
 def _separate(before: str, unit: Unit) -> str:
-    """A blank between sentences, a new line beside what is none."""
-    return " " if unit.kind == "sentence" and _STOP.search(before) else "\n"
+    """A blank between sentences, a new line beside what is none, and beside code and quotations.
+
+    Half of a pair of quotation marks must not meet its other half behind a marker.
+    """
+    plain = not _PAIRED.search(before + unit.text)
+    return " " if plain and unit.kind == "sentence" and _STOP.search(before) else "\n"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from ibid.chunking.options import Chunking
 from ibid.errors import DuplicateDocument
+from ibid.flows.manifest import describe_library
 from ibid.flows.plan import Plan
 from ibid.flows.prepare import embed_passages, hash_content, put_document
 from ibid.flows.stopwatch import Stopwatch
-from ibid.language.analyzer import ANALYZER
 from ibid.protocols import (
     Change,
     Embedder,
@@ -32,6 +34,10 @@ from ibid.records import (
     PassageCounts,
     Skipped,
 )
+
+COMMIT_SECONDS: Final = 5.0
+COMMIT_PASSAGES: Final = 512
+"""A commit is due when so much time has passed since the last one, or so many passages wait."""
 
 
 @dataclass(slots=True)
@@ -111,7 +117,14 @@ class Batch:
         self._changes: list[Change] = []
         self._files: list[FileState] = []
         self._forgotten: list[str] = []
-        self.passages = 0
+        self._passages = 0
+        self._committed = time.monotonic()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether enough waits for a commit, or what there is has waited long enough."""
+        waited = time.monotonic() - self._committed
+        return self._passages >= COMMIT_PASSAGES or waited >= COMMIT_SECONDS
 
     def write(
         self,
@@ -170,7 +183,8 @@ class Batch:
                 forgotten=self._forgotten,
             )
         self._tally.count(embedded=embedded.embedded, truncated=embedded.truncated)
-        self._changes, self._files, self._forgotten, self.passages = [], [], [], 0
+        self._changes, self._files, self._forgotten, self._passages = [], [], [], 0
+        self._committed = time.monotonic()
         return version
 
     def _write_metadata(
@@ -209,7 +223,7 @@ class Batch:
             )
         self._changes.append(put)
         self._languages[put.language or ""] += 1
-        self.passages += len(put.passages)
+        self._passages += len(put.passages)
         (self._tally.added if stored is None else self._tally.updated).append(document.id)
         self._tally.count(
             added=len(put.passages), removed=stored.info.passages if stored is not None else 0
@@ -220,14 +234,3 @@ class Batch:
         if not puts or self._index.manifest is not None:
             return None
         return describe_library(self._embedder, self._chunking)
-
-
-def describe_library(embedder: Embedder, chunking: Chunking) -> Manifest:
-    """What a library made with these parts records."""
-    return Manifest(
-        embedder=embedder.name,
-        weights=embedder.weights,
-        dimension=embedder.dimension,
-        analyzer=ANALYZER,
-        chunking=str(chunking),
-    )

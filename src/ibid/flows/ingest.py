@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from ibid.chunking.options import Chunking
-from ibid.errors import DuplicateDocument, UnknownDocument
+from ibid.errors import BadSetting, DuplicateDocument, UnknownDocument
 from ibid.flows.batch import Batch, Tally
 from ibid.flows.prepare import clean_document
 from ibid.flows.stopwatch import Stopwatch
@@ -46,23 +46,16 @@ def write_documents(
         cleaned = [clean_document(document) for document in documents]
         snapshot = index.snapshot()
         stored = find_stored(snapshot, [document.id for document in cleaned])
-        _refuse_repeated(cleaned)
+        refuse_repeated(document.id for document in cleaned)
         if create and stored:
             raise DuplicateDocument(
-                f"{_enumerate(stored)} in the library already",
+                f"{enumerate_ids(stored)} in the library already",
                 hint="nothing was changed; to overwrite on purpose, use update",
             )
         batch = Batch(index=index, embedder=embedder, chunking=chunking, tally=tally, watch=watch)
         for document in cleaned:
             known = stored.get(document.id)
-            kept = known.overrides if known is not None else {}
-            layered = layer_metadata(
-                document,
-                kept=kept,
-                flags=flags or {},
-                previous_allow=known.info.allow if known is not None else None,
-            )
-            overrides = merge_overrides(kept, flags or {})
+            layered, overrides = layer_over(document, known, flags or {})
             batch.write(layered, known, overrides=overrides, create=create)
         batch.commit()
     return tally.report(index.snapshot().version, watch.seconds)
@@ -92,6 +85,28 @@ def remove_documents(ids: Sequence[str], *, index: Index, purge: bool = False) -
     return tally.report(index.snapshot().version, watch.seconds)
 
 
+def describe_said(
+    *,
+    allow: Iterable[str] | None = None,
+    public: bool = False,
+    tags: Mapping[str, JSON] | None = None,
+    archived: bool | None = None,
+) -> dict[str, JSON]:
+    """What a call says of documents, as it is kept; only what it says. Raises BadSetting."""
+    if public and allow is not None:
+        raise BadSetting("allow and public at once", hint="say one of them")
+    said: dict[str, JSON] = {}
+    if public:
+        said["allow"] = None
+    elif allow is not None:
+        said["allow"] = [*sorted(set(allow))]
+    if tags:
+        said["tags"] = dict(tags)
+    if archived is not None:
+        said["archived"] = archived
+    return said
+
+
 def set_metadata(ids: Sequence[str], said: Mapping[str, JSON], *, index: Index) -> IngestReport:
     """Set what is said of documents, any of allow, tags, archived and title; nothing is embedded.
 
@@ -115,6 +130,16 @@ def set_metadata(ids: Sequence[str], said: Mapping[str, JSON], *, index: Index) 
     return tally.report(index.snapshot().version, watch.seconds)
 
 
+def layer_over(
+    document: Document, stored: StoredDocument | None, flags: Mapping[str, JSON]
+) -> tuple[Document, dict[str, JSON]]:
+    """The document with what was set before and what flags say now; what to keep of both."""
+    kept = stored.overrides if stored is not None else {}
+    allow = stored.info.allow if stored is not None else None
+    layered = layer_metadata(document, kept=kept, flags=flags, previous_allow=allow)
+    return layered, merge_overrides(kept, flags)
+
+
 def find_stored(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, StoredDocument]:
     """What the library holds under these ids; one that it doesn't hold is absent."""
     found = {}
@@ -124,15 +149,16 @@ def find_stored(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, StoredDocum
     return found
 
 
-def _refuse_repeated(documents: Sequence[Document]) -> None:
-    counts = Counter(document.id for document in documents)
+def refuse_repeated(ids: Iterable[str]) -> None:
+    """Raise DuplicateDocument for an id that stands more than once in one call."""
+    counts = Counter(ids)
     if repeated := [id for id, count in counts.items() if count > 1]:
         raise DuplicateDocument(
-            f"{_enumerate(repeated)} more than once in one call", hint="nothing was changed"
+            f"{enumerate_ids(repeated)} more than once in one call", hint="nothing was changed"
         )
 
 
-def _enumerate(ids: Iterable[str], most: int = 5) -> str:
+def enumerate_ids(ids: Iterable[str], most: int = 5) -> str:
     """The first few ids with the number of the others."""
     names = [repr(id) for id in ids]
     more = f" and {len(names) - most} more" if len(names) > most else ""

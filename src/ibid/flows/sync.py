@@ -7,34 +7,25 @@ source knows of the files in it, and so what need not be read again.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 from ibid.chunking.options import Chunking, choose_chunking
-from ibid.errors import DuplicateDocument, EmptyDocument, IbidError, UnsupportedFormat
+from ibid.errors import DuplicateDocument, IbidError
 from ibid.flows.batch import Batch, Tally
+from ibid.flows.files import MAX_FILE_BYTES, SKIPS, take_document, time_each
 from ibid.flows.ingest import EVERYTHING, find_stored
 from ibid.flows.plan import Known, Plan, find_movable, guard_removals, make_plan, name_document
 from ibid.flows.prepare import clean_document, hash_content
 from ibid.flows.stopwatch import Stopwatch
-from ibid.protocols import Embedder, FileStat, FileState, FileStatus, Index, Snapshot, SourceInfo
+from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, SourceInfo
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
-from ibid.records import Document, Failed, IngestReport, Skipped
+from ibid.records import Failed, IngestReport, Skipped
 from ibid.sources.folder import FolderSource
 from ibid.sources.layers import layer_metadata
 from ibid.sources.rules import Rules, read_rules
-
-MAX_FILE_BYTES: Final = 100_000_000
-
-COMMIT_SECONDS: Final = 5.0
-COMMIT_PASSAGES: Final = 512
-"""A commit is made when so much time has passed since the last one, or so many passages wait."""
-
-SKIPS: Final = (EmptyDocument, UnsupportedFormat)
-"""What a file in a folder may turn out to be without that being a failure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +132,10 @@ class _Run:
         for path in self.plan.forgotten:
             self.batch.forget_file(path)
         self._remove(set(self.plan.gone) - set(movable.values()))
-        committed = time.monotonic()
-        for done, read in enumerate(_time_each(self._read_files(), watch), start=1):
+        for done, read in enumerate(time_each(self._read_files(), watch), start=1):
             self._take(read, movable)
-            waited = time.monotonic() - committed
-            if self.batch.passages >= COMMIT_PASSAGES or waited >= COMMIT_SECONDS:
+            if self.batch.is_due:
                 self._commit(done, on_progress)
-                committed = time.monotonic()
         self._remove(set(movable.values()))
         self._commit(len(self.plan.read), on_progress)
 
@@ -186,17 +174,9 @@ class _Run:
 
     def _write(self, read: FileRead, id: str, movable: dict[str, str]) -> str:
         """Hand the document to the batch with all its metadata; its content hash."""
-        document, stat = _take_document(read)
         rules = self.rules.for_path(read.file.name)
         chunking = choose_chunking(**rules.chunking) if rules.chunking else self.options.chunking
-        document = clean_document(
-            replace(
-                document,
-                id=id,
-                source=self.folder.find(read.file.name).as_uri(),
-                modified_at=datetime.fromtimestamp(stat.modified_ns / 1e9, UTC),
-            )
-        )
+        document = clean_document(take_document(read, id=id))
         stored = find_stored(self.snapshot, [id]).get(id)
         if stored is not None and stored.source != self.source.name:
             raise DuplicateDocument(
@@ -214,22 +194,3 @@ class _Run:
     def _remove(self, ids: set[str]) -> None:
         for id in sorted(ids):
             self.batch.remove(id, self.snapshot.document(id, EVERYTHING).info.passages)
-
-
-def _take_document(read: FileRead) -> tuple[Document, FileStat]:
-    """What was read, or the error that there was instead."""
-    if read.error is not None:
-        raise read.error
-    assert read.document is not None
-    assert read.stat is not None
-    return read.document, read.stat
-
-
-def _time_each(reads: Iterator[FileRead], watch: Stopwatch) -> Iterator[FileRead]:
-    """The same, with the time spent waiting for each counted as reading."""
-    while True:
-        with watch.timing("reading"):
-            read = next(reads, None)
-        if read is None:
-            return
-        yield read

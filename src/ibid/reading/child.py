@@ -12,7 +12,8 @@ import resource
 import signal
 import stat
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Final
 
@@ -21,14 +22,15 @@ from blake3 import blake3
 from ibid.errors import InputError, UnreadableDocument
 from ibid.protocols import FileStat
 from ibid.reading.frames import (
+    OUT_OF_MEMORY,
     pack_document,
     pack_error,
     pack_frame,
-    pack_stat,
     read_frame,
 )
+from ibid.reading.media_types import HEAD_BYTES, guess_media_type
 from ibid.reading.pages import listen_for_pages
-from ibid.reading.registry import read_bytes
+from ibid.reading.registry import load_reader, read_bytes
 
 _MAX_DESCRIPTORS: Final = 64
 _PR_SET_PDEATHSIG: Final = 1
@@ -37,14 +39,14 @@ _PIECE: Final = 1 << 20
 
 def main() -> None:
     """Read files until standard input ends."""
-    memory_bytes, parent = int(sys.argv[1]), int(sys.argv[2])
+    memory_bytes, parent = map(int, sys.argv[1:])
     answer = _take_stdout()
     set_limits(memory_bytes)
     _die_with(parent)
     listen_for_pages(lambda count: answer(pack_frame({"pages": count})))
     sys.excepthook = _make_excepthook(answer)
     while (frame := read_frame(sys.stdin.buffer.read)) is not None:
-        _answer_request(frame[0], answer, memory_bytes)
+        _answer_request(frame[0], answer)
 
 
 def set_limits(memory_bytes: int) -> None:
@@ -66,21 +68,24 @@ def set_limits(memory_bytes: int) -> None:
     sys.dont_write_bytecode = True
 
 
-def load_file(path: str, max_bytes: int, announce: Callable[[FileStat], None]) -> bytes:
+def load_file(path: str, max_bytes: int, look: Callable[[FileStat, bytes], None]) -> bytes:
     """The bytes of a regular file, all from one moment; one that changes is read once more.
 
-    `announce` is told which file it is before it is read.
+    `look` is given which file it is and its first bytes, and may refuse it before it is read.
 
     Raises UnreadableDocument for anything else, and for one that is too large or vanishes.
     """
     for _ in range(2):
-        with open(_open_file(path), "rb", buffering=0) as file:
-            before = os.fstat(file.fileno())
-            announce(_as_stat(before))
+        with _open_file(path) as descriptor:
+            before = os.fstat(descriptor)
             if not stat.S_ISREG(before.st_mode):
                 raise UnreadableDocument("not a regular file")
-            data = _read_within(file.read, max_bytes, before.st_size)
-            after = os.fstat(file.fileno())
+            try:
+                look(_as_stat(before), os.pread(descriptor, HEAD_BYTES, 0))
+                data = _read_within(descriptor, max_bytes, before.st_size)
+            except OSError as error:
+                raise UnreadableDocument(f"can't be read: {error.strerror}") from error
+            after = os.fstat(descriptor)
         try:
             now = os.stat(path)
         except OSError as error:
@@ -90,52 +95,50 @@ def load_file(path: str, max_bytes: int, announce: Callable[[FileStat], None]) -
     raise UnreadableDocument("kept changing while it was being read", hint="try again later")
 
 
-def _answer_request(
-    request: Mapping[str, Any], answer: Callable[[bytes], None], memory_bytes: int
-) -> None:
+def _answer_request(request: Mapping[str, Any], answer: Callable[[bytes], None]) -> None:
     """Read one file and send its document, or why there is none."""
     _allow_cpu(request["cpu_s"])
-    found = FileStat(0, 0, 0)
+    media_type = request["media_type"]
 
-    def announce(file: FileStat) -> None:
-        nonlocal found
-        found = file
-        answer(pack_stat(file))
+    def look(file: FileStat, head: bytes) -> None:
+        nonlocal media_type
+        answer(pack_frame({"stat": (file.size, file.modified_ns, file.inode)}))
+        media_type = media_type or guess_media_type(request["name"], head)
+        load_reader(media_type)
 
     try:
-        data = load_file(request["path"], request["max_bytes"], announce)
-        answer(pack_stat(found, blake3(data).hexdigest()))
-        answer(pack_document(read_bytes(data, request["name"], request["media_type"])))
+        data = load_file(request["path"], request["max_bytes"], look)
+        answer(pack_frame({"bytes_hash": blake3(data).hexdigest()}))
+        answer(pack_document(read_bytes(data, request["name"], media_type)))
     except InputError as error:
         answer(pack_error(error))
     except MemoryError:
-        limit = f"{memory_bytes / 1024**3:g} GiB"
-        error = UnreadableDocument(f"the reader ran out of memory (limit {limit})")
-        answer(pack_error(error))
-        os._exit(1)  # what is left of this process may be in no state to go on
+        os._exit(OUT_OF_MEMORY)
 
 
-def _open_file(path: str) -> int:
+@contextmanager
+def _open_file(path: str) -> Iterator[int]:
     try:
         # Not blocking: a pipe without a writer would hold the open forever.
-        return os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError as error:
         raise UnreadableDocument("vanished before it could be read") from error
     except PermissionError as error:
         raise UnreadableDocument("no permission to read it") from error
     except OSError as error:
         raise UnreadableDocument(f"can't be opened: {error.strerror}") from error
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
-def _read_within(read: Callable[[int], bytes | None], max_bytes: int, size: int) -> bytes:
+def _read_within(descriptor: int, max_bytes: int, size: int) -> bytes:
     """All the bytes of a file. Raises UnreadableDocument when there are more than allowed."""
     data = bytearray()
-    try:
-        while size <= max_bytes and (piece := read(min(_PIECE, max_bytes + 1 - len(data)))):
-            data += piece
-            size = max(size, len(data))
-    except OSError as error:
-        raise UnreadableDocument(f"can't be read: {error.strerror}") from error
+    while size <= max_bytes and (piece := os.read(descriptor, _PIECE)):
+        data += piece
+        size = max(size, len(data))
     if size > max_bytes:
         limit = _format_size(max_bytes)
         raise UnreadableDocument(

@@ -13,13 +13,19 @@ from typing import Any, Final
 
 from ibid import errors
 from ibid.errors import IbidError, UnreadableDocument
-from ibid.protocols import FileStat
 from ibid.records import Block, BlockKind, Box, Document
 
 MAX_FRAME: Final = 512 * 1024 * 1024
 """Bytes of header and body beyond which a document is too large to be taken."""
 
+OUT_OF_MEMORY: Final = 77
+"""The exit code of a child that reached its limit: it has no memory left to say so."""
+
 _LENGTHS: Final = struct.Struct(">II")
+
+
+class BadFrame(Exception):
+    """What came is no frame, or too large a one."""
 
 
 def pack_frame(header: Mapping[str, Any], body: bytes = b"") -> bytes:
@@ -31,18 +37,21 @@ def pack_frame(header: Mapping[str, Any], body: bytes = b"") -> bytes:
 def read_frame(read: Callable[[int], bytes]) -> tuple[dict[str, Any], bytes] | None:
     """The next frame, `read` giving exactly as many bytes as asked for, fewer only at the end.
 
-    None at the end. Raises UnreadableDocument for a frame that is too large.
+    None at the end. Raises BadFrame for one that is too large or isn't in JSON.
     """
     lengths = read(_LENGTHS.size)
     if len(lengths) < _LENGTHS.size:
         return None
     head_length, body_length = _LENGTHS.unpack(lengths)
     if head_length + body_length > MAX_FRAME:
-        raise UnreadableDocument(f"holds more than {MAX_FRAME // 1024**2} MiB of text")
+        raise BadFrame(f"more than {MAX_FRAME // 1024**2} MiB")
     content = read(head_length + body_length)
     if len(content) < head_length + body_length:
         return None
-    return json.loads(content[:head_length]), content[head_length:]
+    try:
+        return json.loads(content[:head_length]), content[head_length:]
+    except ValueError as error:
+        raise BadFrame("not in JSON") from error
 
 
 def pack_document(document: Document) -> bytes:
@@ -102,12 +111,5 @@ def unpack_error(fields: Mapping[str, str]) -> IbidError:
     return kind(fields["message"], hint=fields["hint"])
 
 
-def pack_stat(stat: FileStat, bytes_hash: str = "") -> bytes:
-    """The frame that says which file is being read."""
-    return pack_frame(
-        {"stat": (stat.size, stat.modified_ns, stat.inode), "bytes_hash": bytes_hash}
-    )
-
-
-def _box(box: Box) -> tuple[int, float, float, float, float]:
-    return (box.page, *(round(n, 2) for n in (box.left, box.top, box.right, box.bottom)))
+def _box(box: Box) -> list[float]:
+    return [box.page, *(round(n, 2) for n in (box.left, box.top, box.right, box.bottom))]

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
@@ -19,7 +20,14 @@ from typing import IO, Any, Final, Self
 
 from ibid.errors import IbidError, UnreadableDocument
 from ibid.protocols import FileStat
-from ibid.reading.frames import pack_frame, read_frame, unpack_document, unpack_error
+from ibid.reading.frames import (
+    OUT_OF_MEMORY,
+    BadFrame,
+    pack_frame,
+    read_frame,
+    unpack_document,
+    unpack_error,
+)
 from ibid.records import Document
 
 MAX_FILE_BYTES: Final = 100_000_000
@@ -27,6 +35,7 @@ MAX_WALL_S: Final = 120.0
 MEMORY_BYTES: Final = 1024**3
 _BASE_WALL_S: Final = 20.0
 _PAGE_WALL_S: Final = 0.1
+_GRACE_S: Final = 5.0
 _PIECE: Final = 1 << 20
 
 
@@ -102,8 +111,10 @@ class ReaderPool:
         """End the children, also in the middle of a file."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         for child in self._children:
-            child.close()
+            child.kill()
         self._threads.shutdown()
+        for child in self._children:
+            child.close()
 
     def _read_one(self, file: FileToRead) -> FileRead:
         child = self._idle.get()
@@ -157,9 +168,15 @@ class _Child:
             result, _ = self._try(file)
         return result
 
-    def close(self) -> None:
-        """End the process, and start no other."""
+    def kill(self) -> None:
+        """End the process in the middle of what it does, and start no other."""
         self._closed = True
+        process = self._process
+        if process is not None:
+            _kill_group(process)
+
+    def close(self) -> None:
+        """Let go of the process once nothing reads from it any more."""
         self._stop()
 
     def _try(self, file: FileToRead) -> tuple[FileRead, bool]:
@@ -177,7 +194,10 @@ class _Child:
             error = UnreadableDocument(f"took longer than {self._wall(notes):g} s to read")
         except (_Died, BrokenPipeError):
             died = True
-            error = self._explain_death(self._stop())
+            error = self._explain_death(self._stop(_GRACE_S))
+        except BadFrame as failure:
+            self._stop()
+            error = UnreadableDocument(f"the reader gave no document: {failure}")
         stat = FileStat(*notes["stat"]) if "stat" in notes else None
         return FileRead(file, document, error, notes.get("bytes_hash", ""), stat), died
 
@@ -209,7 +229,8 @@ class _Child:
             notes.update(header)
 
     def _wall(self, notes: dict[str, Any]) -> float:
-        return min(_BASE_WALL_S + _PAGE_WALL_S * notes.get("pages", 0), self._wall_s)
+        pages: int = notes.get("pages", 0)
+        return min(_BASE_WALL_S + _PAGE_WALL_S * pages, self._wall_s)
 
     def _start(self) -> subprocess.Popen[bytes]:
         """The running process; a new one where there is none."""
@@ -230,17 +251,60 @@ class _Child:
             raise _Died
         return self._process
 
-    def _stop(self) -> int:
-        """Kill the process with all that it started; its return code, 0 where there was none."""
+    def _stop(self, grace_s: float = 0.0) -> int:
+        """End the process with all that it started; its return code, 0 where there was none.
+
+        One that is ending by itself is given a moment to, so that its own code is known.
+        """
         process, self._process = self._process, None
         if process is None:
             return 0
-        try:
-            code = process.wait(timeout=0.5 if self._has_ended(process) else 0)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            code = process.wait()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(grace_s)
+        _kill_group(process)
+        code = process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                _close_pipe(pipe)
+                with suppress(BrokenPipeError):
+                    pipe.close()
         return code
+
+    def _explain_death(self, code: int) -> UnreadableDocument:
+        limit = f"{self._memory_bytes / 1024**3:g} GiB"
+        if code == OUT_OF_MEMORY:
+            return UnreadableDocument(f"the reader ran out of memory (limit {limit})")
+        if code == -signal.SIGXCPU:
+            return UnreadableDocument(f"took longer than {self._wall_s:g} s to read")
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return UnreadableDocument(
+            f"the reader crashed ({how})",
+            hint=f"the file may be broken, or take more memory than {limit}",
+        )
+
+
+class _TimedPipe:
+    """A pipe that is read until a deadline, in the seconds of the monotonic clock."""
+
+    def __init__(self, pipe: IO[bytes], deadline: float) -> None:
+        self._descriptor = pipe.fileno()
+        self._deadline = deadline
+        self._poll = select.poll()
+        self._poll.register(self._descriptor, select.POLLIN)
+
+    def read(self, count: int) -> bytes:
+        """So many bytes, fewer at the end only. Raises TimeoutError at the deadline."""
+        data = bytearray()
+        while len(data) < count:
+            left = self._deadline - time.monotonic()
+            if left <= 0 or not self._poll.poll(left * 1000):
+                raise TimeoutError
+            piece = os.read(self._descriptor, min(count - len(data), _PIECE))
+            if not piece:
+                break
+            data += piece
+        return bytes(data)
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # it is gone already
+        os.killpg(process.pid, signal.SIGKILL)

@@ -65,7 +65,7 @@ class FolderSource:
         """The folder's URI."""
         return self.root.as_uri()
 
-    def locate(self, path: str) -> Path:
+    def find(self, path: str) -> Path:
         """Where a listed file lies."""
         return self.root / path
 

@@ -15,38 +15,55 @@ MAX_BYTES: Final = 1_000_000
 
 
 class Patterns:
-    """Lines of patterns, of which the last that matches a path decides.
+    """Lines of patterns, each of which may take paths back that those before it match.
 
     As in git: a pattern without a slash, but perhaps at its end, matches at any depth; a slash at
     its start or within ties it to the top, one at its end to folders; `**` stands for any folders,
-    and `!` takes a path back. Raises ValueError for a line that is no pattern.
+    and `!` takes back. Raises ValueError for a line that is no pattern.
     """
 
     def __init__(self, lines: Iterable[str]) -> None:
         # `a/**` is all below a and not a itself, so that `!a/b` can take back a file of it.
-        bounded = [re.sub(r"/\*\*\s*$", "/**/*", line) for line in lines]
+        bounded = [re.sub(r"/\*\*(/?)\s*$", r"/**/*\1", line) for line in lines]
         try:
-            self._spec = GitIgnoreSpec.from_lines(bounded, backend="simple")
+            parsed = GitIgnoreSpec.from_lines(bounded, backend="simple").patterns
         except re.error as error:
             raise ValueError(str(error)) from error
-
-    def decide(self, path: str) -> bool | None:
-        """True for a path that matches, False for one taken back, None when no line says.
-
-        A folder's path ends with `/`.
-        """
-        return self._spec.check_file(path).include
+        # A blank line or a comment has no expression.
+        self._patterns: list[tuple[re.Pattern[str], bool]] = [
+            (one.regex, bool(one.include)) for one in parsed if one.regex is not None
+        ]
 
     @property
-    def match_anything(self) -> bool:
-        """False when all lines are blank, comments, or take back."""
-        return any(pattern.include for pattern in self._spec.patterns)
+    def match_something(self) -> bool:
+        """Whether any line is a pattern that doesn't take back."""
+        return any(include for _, include in self._patterns)
+
+    def cover(self, path: str) -> bool:
+        """Whether a pattern matches a file or a folder above it; none is taken back."""
+        return any(expression.search(path) for expression, include in self._patterns if include)
+
+    def decide(self, path: str) -> bool | None:
+        """What the last pattern that matches a path says of it: True, or False if it takes back.
+
+        None when no line matches. A folder's path ends with `/`. Only the path itself counts, as
+        in a walk that has decided before on the folders above it.
+        """
+        for expression, include in reversed(self._patterns):
+            if any(_reaches_end(found, path) for found in expression.finditer(path)):
+                return include
+        return None
+
+
+def _reaches_end(found: re.Match[str], path: str) -> bool:
+    """Whether a path itself matched: the one group of pathspec is the slash after a folder."""
+    return found.lastindex is None or found.end(found.lastindex) == len(path)
 
 
 def parse_pattern(pattern: str) -> Patterns:
     """The one pattern of a rule. Raises ValueError for none, and for one that takes back."""
     patterns = Patterns([pattern])
-    if not patterns.match_anything or "\n" in pattern:
+    if not patterns.match_something or "\n" in pattern:
         raise ValueError("it must be one pattern, and not begin with ! or #")
     return patterns
 

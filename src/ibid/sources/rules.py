@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
 from pathlib import Path
-from typing import Any, Final, NoReturn, cast
+from typing import Any, Final, NoReturn, TypedDict, cast
 
 from ibid.errors import BadSetting, InputError
 from ibid.records import JSON
@@ -32,6 +32,14 @@ from ibid.sources.patterns import Patterns, parse_pattern, read_small_file
 RULES_FILE: Final = "ibid.toml"
 
 _OWNER: Final = "*"  # as the command line writes it
+
+
+class ChunkingRule(TypedDict, total=False):
+    """How a rule has files cut; what is absent is as the method has it."""
+
+    by: str
+    size: int
+    overlap: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +55,12 @@ class Said:
 class RuleSet:
     """What all rules together say of one file; `locked` is what front matter can't change.
 
-    `chunking` holds any of by, size and overlap; it is empty where no rule says.
+    `chunking` is empty where no rule says.
     """
 
     open: Said = Said()
     locked: Said = Said()
-    chunking: Mapping[str, str | int] = field(default_factory=dict)
+    chunking: ChunkingRule = field(default_factory=ChunkingRule)
     ignore: bool = False
 
 
@@ -73,7 +81,7 @@ class Rules:
 
     def for_path(self, path: str) -> RuleSet:
         """The merged rules for a file, by its path relative to the folder."""
-        return merge_rules(rule.keys for rule in self.rules if rule.patterns.decide(path))
+        return merge_rules(rule.keys for rule in self.rules if rule.patterns.cover(path))
 
 
 def merge_rules(rules: Iterable[Mapping[str, Any]]) -> RuleSet:
@@ -206,7 +214,7 @@ def _read_tag(value: object) -> JSON:
 _METHODS: Final = ("structure", "sentences", "words", "characters")
 
 
-def _check_chunking(value: object) -> dict[str, str | int] | None:
+def _check_chunking(value: object) -> ChunkingRule | None:
     checks: dict[str, Callable[[Any], bool]] = {
         "by": lambda by: by in _METHODS,
         "size": lambda size: type(size) is int and size > 0,
@@ -218,7 +226,7 @@ def _check_chunking(value: object) -> dict[str, str | int] | None:
         return None
     if "size" in value and value.get("overlap", 0) >= value["size"]:
         return None
-    return cast("dict[str, str | int]", value)
+    return cast(ChunkingRule, value)
 
 
 _KEYS: Final[dict[str, tuple[Callable[[object], Any], str]]] = {

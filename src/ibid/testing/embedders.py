@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
 
-from ibid.embedding.vectors import normalize_rows
-from ibid.embedding.words import WordTokenizer
-
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
+
+
+class LetterTokenizer:
+    """Cuts text into runs of at most four letters or digits, and single marks."""
+
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the character ranges of its pieces, in order."""
+        return [[piece.span() for piece in re.finditer(r"\w{1,4}|[^\w\s]", text)] for text in texts]
 
 
 class HashingEmbedder:
@@ -30,16 +36,17 @@ class HashingEmbedder:
     def __init__(self, dimension: int = 512, ngram: int = 3) -> None:
         self.name = f"hash{ngram}" if dimension == 512 else f"hash{ngram}-{dimension}"
         self.dimension = dimension
-        self.tokenizer = WordTokenizer()
+        self.tokenizer = LetterTokenizer()
         self._ngram = ngram
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"]) -> Vectors:
         """One unit vector for each text; passages and queries are counted alike."""
-        counts = np.zeros((len(texts), self.dimension))
+        counts = np.zeros((len(texts), self.dimension), dtype=np.float32)
         for row, text in enumerate(texts):
             for column in self._hash_ngrams(text.lower()):
                 counts[row, column] += 1
-        return normalize_rows(counts)
+        lengths = np.linalg.norm(counts, axis=1, keepdims=True)
+        return counts / np.where(lengths > 0, lengths, np.float32(1))
 
     def _hash_ngrams(self, text: str) -> list[int]:
         starts = range(len(text) - self._ngram + 1)

@@ -48,6 +48,8 @@ class EmbeddedIndex:
     made anew from the passages.
     """
 
+    engine: Final = "embedded"
+
     def __init__(
         self,
         folder: Path,
@@ -225,6 +227,10 @@ class EmbeddedIndex:
         with self.writing(), _transaction(self._connect()) as connection:
             connection.execute("UPDATE documents SET source = NULL WHERE source = ?", (name,))
             connection.execute("DELETE FROM sources WHERE name = ?", (name,))
+
+    def count_bytes(self) -> int:
+        """See `Index.count_bytes`."""
+        return sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
 
     def close(self) -> None:
         """See `Index.close`."""

@@ -66,7 +66,8 @@ def read_passages(
         for row, *columns in connection.execute(
             "SELECT p.row, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.page,"
             " substr(t.text, p.start + 1, p.end - p.start)"
-            f" FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id WHERE p.row IN ({_marks(some)})",
+            " FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"
+            f" WHERE p.row IN ({_marks(some)})",
             some,
         ):
             found[row] = _read_passage(names[row], columns)

@@ -1,0 +1,158 @@
+"""The way of files that are named one by one, and of folders that are added but not synced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from ibid.chunking.options import Chunking
+from ibid.errors import BadQuery, DuplicateDocument, EmptyDocument, IbidError, UnsupportedFormat
+from ibid.flows.batch import Batch, Tally
+from ibid.flows.ingest import enumerate_ids, find_stored, layer_over, refuse_repeated
+from ibid.flows.prepare import clean_document
+from ibid.flows.stopwatch import Stopwatch
+from ibid.protocols import Embedder, Index, StoredDocument
+from ibid.reading.pool import FileRead, FileToRead, ReaderPool
+from ibid.records import JSON, Document, Failed, IngestReport, Skipped
+from ibid.sources.folder import FolderSource
+
+MAX_FILE_BYTES: Final = 100_000_000
+
+SKIPS: Final = (EmptyDocument, UnsupportedFormat)
+"""What a file in a folder may turn out to be without that being a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file and the id that its document gets; `skip` says why it isn't read.
+
+    `explicit` is one that was named itself, not met inside a folder: not to read it is a failure.
+    """
+
+    id: str
+    path: Path
+    explicit: bool
+    skip: str | None = None
+
+
+def find_files(paths: Sequence[Path], *, id: str | None, folder: Path) -> list[NamedFile]:
+    """The files of these paths, folders walked; their ids are paths relative to `folder`.
+
+    Raises BadQuery for a path that isn't there, for one outside `folder` without an `id`, and for
+    an `id` with more than one file.
+    """
+    found: list[NamedFile] = []
+    for path in paths:
+        if not path.exists():
+            raise BadQuery(f"{path} doesn't exist", hint="give the path of a file or folder")
+        found.extend(_walk(path.resolve(), folder.resolve(), id))
+    if id is not None and len(found) != 1:
+        raise BadQuery(f"--id {id!r} for {len(found)} files", hint="name exactly one file")
+    return found
+
+
+def _walk(path: Path, folder: Path, id: str | None) -> Iterator[NamedFile]:
+    if id is None and not path.is_relative_to(folder):
+        raise BadQuery(
+            f"{path} is outside {folder}, from where ids are told", hint="give its id with --id"
+        )
+    if not path.is_dir():
+        yield NamedFile(id or path.relative_to(folder).as_posix(), path, explicit=True)
+        return
+    source = FolderSource(path)
+    for file in source.scan():
+        place = path / file.path
+        name = id or place.relative_to(folder).as_posix()
+        yield NamedFile(name, place, explicit=False, skip=file.skip)
+
+
+def write_files(
+    files: Sequence[NamedFile],
+    *,
+    index: Index,
+    embedder: Embedder,
+    chunking: Chunking,
+    create: bool,
+    flags: Mapping[str, JSON],
+    max_file_bytes: int = MAX_FILE_BYTES,
+) -> IngestReport:
+    """Read and write files, a version a commit; with `create`, only ones that don't exist.
+
+    All ids are checked before anything is read. A file that can't be read is one line of the
+    report and stops no other. Raises DuplicateDocument, with nothing changed.
+    """
+    watch, tally = Stopwatch(), Tally()
+    with watch.timing("total"), index.writing():
+        refuse_repeated(file.id for file in files)
+        stored = find_stored(index.snapshot(), [file.id for file in files])
+        if create and stored:
+            raise DuplicateDocument(
+                f"{enumerate_ids(stored)} in the library already",
+                hint="nothing was changed; to overwrite on purpose, use update",
+            )
+        batch = Batch(index=index, embedder=embedder, chunking=chunking, tally=tally, watch=watch)
+        for file in files:
+            if file.skip is not None:
+                tally.skipped.append(Skipped(file.id, file.skip))
+        wanted = [file for file in files if file.skip is None]
+        for file, read in zip(
+            wanted, time_each(_read_all(wanted, max_file_bytes), watch), strict=True
+        ):
+            _take(file, read, stored.get(file.id), batch, tally, flags)
+            if batch.is_due:
+                batch.commit()
+        batch.commit()
+    return tally.report(index.snapshot().version, watch.seconds)
+
+
+def _read_all(files: Sequence[NamedFile], max_bytes: int) -> Iterator[FileRead]:
+    with ReaderPool() as pool:
+        yield from pool.read(FileToRead(file.path, file.path.name, max_bytes) for file in files)
+
+
+def _take(
+    file: NamedFile,
+    read: FileRead,
+    stored: StoredDocument | None,
+    batch: Batch,
+    tally: Tally,
+    flags: Mapping[str, JSON],
+) -> None:
+    """Turn what was read of a file into a change, or into a line of the report."""
+    try:
+        document = clean_document(take_document(read, id=file.id))
+        layered, overrides = layer_over(document, stored, flags)
+        batch.write(layered, stored, overrides=overrides)
+    except IbidError as error:
+        if isinstance(error, SKIPS) and not file.explicit:
+            tally.skipped.append(Skipped(file.id, error.message))
+        else:
+            tally.failed.append(Failed(file.id, type(error).__name__, str(error)))
+
+
+def take_document(read: FileRead, *, id: str) -> Document:
+    """The document that was read, under this id, with its place and time; or its error raised."""
+    if read.error is not None:
+        raise read.error
+    assert read.document is not None
+    assert read.stat is not None
+    return replace(
+        read.document,
+        id=id,
+        source=read.file.path.as_uri(),
+        modified_at=datetime.fromtimestamp(read.stat.modified_ns / 1e9, UTC),
+    )
+
+
+def time_each(reads: Iterable[FileRead], watch: Stopwatch) -> Iterator[FileRead]:
+    """The same, with the time spent waiting for each counted as reading."""
+    waiting = iter(reads)
+    while True:
+        with watch.timing("reading"):
+            read = next(waiting, None)
+        if read is None:
+            return
+        yield read

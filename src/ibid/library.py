@@ -1,0 +1,383 @@
+"""The Python face: a library that is opened, filled and asked.
+
+with ibid.open("handbook.ibid") as library:
+    library.sync("handbook/")
+    answer = library.ask("How long is parental leave?")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from ibid.chunking.options import Chunking
+from ibid.errors import BadQuery
+from ibid.flows.ask import AskOptions, ask
+from ibid.flows.files import find_files, write_files
+from ibid.flows.ingest import describe_said, remove_documents, set_metadata, write_documents
+from ibid.flows.manifest import check_manifest, describe_library
+from ibid.flows.register import forget_source, register_source
+from ibid.flows.search import SearchOptions, search
+from ibid.flows.sync import OnProgress, SyncOptions, sync_folder
+from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker, Scope, SourceInfo
+from ibid.records import (
+    JSON,
+    OWNER,
+    Answer,
+    Document,
+    DocumentInfo,
+    Hit,
+    IngestReport,
+    Owner,
+    Passage,
+    Principals,
+    Query,
+    SearchMode,
+    SearchResult,
+)
+from ibid.sources.folder import FolderSource
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a library works with; `openers.py` makes them from names and settings."""
+
+    index: Index
+    embedder: Embedder
+    generator: Generator
+    chunking: Chunking
+    search: SearchOptions
+    ask: AskOptions
+    max_file_bytes: int
+    reranker: Reranker | None = None
+    open_reranker: Callable[[str], Reranker | None] = lambda name: None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a library holds, as far as the caller sees it; the owner also sees how much is not
+    public (`restricted_documents`, None for everyone else)."""
+
+    location: str
+    engine: str
+    version: int
+    documents: int
+    passages: int
+    manifest: Manifest
+    bytes: int
+    restricted_documents: int | None
+
+
+class Library:
+    """A user's collection. Use it as a context, or close it.
+
+    Whoever is given the object may write. Reading methods take `principals`, the set that the
+    caller holds: empty sees public documents only, `ibid.OWNER` all.
+    """
+
+    def __init__(self, location: str, parts: Parts) -> None:
+        """Take the parts; raises EmbedderMismatch when the library was made with others."""
+        self.location = location
+        self._parts = parts
+        self._index = parts.index
+        check_manifest(parts.index.manifest, describe_library(parts.embedder, parts.chunking))
+
+    # -- documents come in ----------------------------------------------------------------------
+
+    def ingest(
+        self, documents: Document | Iterable[Document], *, flags: Mapping[str, JSON] | None = None
+    ) -> IngestReport:
+        """Create documents, all as one version or none.
+
+        Raises DuplicateDocument for an id that exists, EmptyDocument for one without text.
+        """
+        return self._write(documents, flags, create=True)
+
+    def update(
+        self, documents: Document | Iterable[Document], *, flags: Mapping[str, JSON] | None = None
+    ) -> IngestReport:
+        """Write documents over those with their ids, or new ones; all as one version or none.
+
+        What an update does not say of access, tags and archiving stays as it was set.
+        """
+        return self._write(documents, flags, create=False)
+
+    def add_files(
+        self,
+        paths: Sequence[Path | str],
+        *,
+        id: str | None = None,
+        overwrite: bool = False,
+        flags: Mapping[str, JSON] | None = None,
+        folder: Path | None = None,
+    ) -> IngestReport:
+        """Read files, folders walked, into documents; ids are paths relative to `folder`.
+
+        `folder` is the current one unless given. An id that exists is refused, with nothing
+        changed, unless `overwrite`. Raises DuplicateDocument or BadQuery.
+        """
+        files = find_files([Path(path) for path in paths], id=id, folder=folder or Path.cwd())
+        return write_files(
+            files,
+            index=self._index,
+            embedder=self._parts.embedder,
+            chunking=self._parts.chunking,
+            create=not overwrite,
+            flags=flags or {},
+            max_file_bytes=self._parts.max_file_bytes,
+        )
+
+    def sync(
+        self,
+        folder: Path | str,
+        *,
+        prefix: str | None = None,
+        checksum: bool = False,
+        dry_run: bool = False,
+        allow_emptying: bool = False,
+        on_progress: OnProgress | None = None,
+    ) -> IngestReport:
+        """Make the documents of a folder's source equal to the folder.
+
+        The first folder's ids have no prefix, a later one's its base name, unless `prefix` says.
+        `checksum` reads every file, `dry_run` only tells what would be done, `allow_emptying`
+        lets more than half of the documents go. Raises InputError or BadSetting, with nothing
+        changed.
+        """
+        source = FolderSource(folder)
+        options = SyncOptions(
+            chunking=self._parts.chunking,
+            max_file_bytes=self._parts.max_file_bytes,
+            checksum=checksum,
+            dry_run=dry_run,
+            allow_emptying=allow_emptying,
+        )
+        return sync_folder(
+            source,
+            register_source(self._index, source, prefix=prefix),
+            options,
+            index=self._index,
+            embedder=self._parts.embedder,
+            on_progress=on_progress,
+        )
+
+    def remove(self, *ids: str, purge: bool = False) -> IngestReport:
+        """Hide documents from now on; with `purge`, erase them from every version.
+
+        Raises UnknownDocument, with nothing changed.
+        """
+        return remove_documents(ids, index=self._index, purge=purge)
+
+    def set(
+        self,
+        *ids: str,
+        allow: Iterable[str] | None = None,
+        public: bool = False,
+        tags: Mapping[str, JSON] | None = None,
+        archived: bool | None = None,
+    ) -> IngestReport:
+        """Say who may see documents, how they are tagged, whether they are archived.
+
+        A tag with the value None is taken away. Nothing is embedded. Raises UnknownDocument or
+        BadSetting, with nothing changed.
+        """
+        said = describe_said(allow=allow, public=public, tags=tags, archived=archived)
+        return set_metadata(ids, said, index=self._index)
+
+    def sources(self) -> list[SourceInfo]:
+        """The folders that were synced, in the order of their first sync."""
+        return self._index.sources()
+
+    def forget(self, name: str) -> IngestReport:
+        """Remove a source with its documents. Raises UnknownSource."""
+        return forget_source(self._index, name)
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Holds the right to write for the length of a `with`. Raises LibraryLocked."""
+        return self._index.writing()
+
+    def _write(
+        self,
+        documents: Document | Iterable[Document],
+        flags: Mapping[str, JSON] | None,
+        *,
+        create: bool,
+    ) -> IngestReport:
+        return write_documents(
+            [documents] if isinstance(documents, Document) else documents,
+            index=self._index,
+            embedder=self._parts.embedder,
+            chunking=self._parts.chunking,
+            create=create,
+            flags=flags,
+        )
+
+    # -- and questions are asked ----------------------------------------------------------------
+
+    def search(
+        self,
+        text: str,
+        k: int | None = None,
+        mode: SearchMode | None = None,
+        filter: str | None = None,
+        principals: Iterable[str] | Owner = (),
+        rerank: str | None = None,
+        version: int | None = None,
+    ) -> list[Hit]:
+        """The k best passages for a text, best first; an empty library gives an empty list.
+
+        What is None is as the settings say: 10 hits, hybrid, no reranker, the last version.
+        Raises BadQuery for a filter or version that can't be, BadSetting for an unknown reranker.
+        """
+        query = Query(text, hold_principals(principals), filter, version=version)
+        changes = {"k": k, "mode": mode}
+        return list(self.run_search(query, rerank=rerank, **_given(changes)).hits)
+
+    def run_search(
+        self, query: Query, *, rerank: str | None = None, **changes: Any
+    ) -> SearchResult:
+        """The whole result of a query: hits, version, timings; `changes` are to SearchOptions."""
+        return search(
+            query,
+            replace(self._parts.search, **changes),
+            index=self._index,
+            embedder=self._parts.embedder,
+            reranker=self._choose_reranker(rerank),
+        )
+
+    def ask(
+        self,
+        question: str,
+        k: int | None = None,
+        mode: SearchMode | None = None,
+        filter: str | None = None,
+        principals: Iterable[str] | Owner = (),
+        rerank: str | None = None,
+        version: int | None = None,
+        *,
+        strict: bool | None = None,
+        history: Sequence[str] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Answer:
+        """An answer from at most k sources, every claim cited and checked, or an abstention.
+
+        `history` holds the questions and answers before, in turns; `on_text` is given the answer
+        as it is written. With `strict`, claims that no source supports are left out.
+        """
+        query = Query(
+            question, hold_principals(principals), filter, version=version, history=tuple(history)
+        )
+        return self.run_ask(
+            query, rerank=rerank, strict=strict, on_text=on_text, **_given({"k": k, "mode": mode})
+        )
+
+    def run_ask(
+        self,
+        query: Query,
+        *,
+        rerank: str | None = None,
+        strict: bool | None = None,
+        on_text: Callable[[str], None] | None = None,
+        **changes: Any,
+    ) -> Answer:
+        """The answer to a query; `changes` are to the SearchOptions of asking."""
+        options = self._parts.ask
+        options = replace(
+            options,
+            search=replace(options.search, **changes),
+            strict=options.strict if strict is None else strict,
+        )
+        return ask(
+            query,
+            options,
+            index=self._index,
+            embedder=self._parts.embedder,
+            generator=self._parts.generator,
+            reranker=self._choose_reranker(rerank),
+            on_text=on_text,
+        )
+
+    def documents(
+        self,
+        principals: Iterable[str] | Owner = (),
+        *,
+        filter: str | None = None,
+        include_archived: bool = True,
+    ) -> list[DocumentInfo]:
+        """The documents that the caller may see, in the order they came in."""
+        scope = Scope(hold_principals(principals), filter, include_archived)
+        return self._index.snapshot().documents(scope)
+
+    def document(self, id: str, principals: Iterable[str] | Owner = ()) -> Document:
+        """One document, whole. Raises UnknownDocument, also for one the caller may not see."""
+        scope = Scope(hold_principals(principals), include_archived=True)
+        return self._index.snapshot().document(id, scope).document
+
+    def describe(self, id: str, principals: Iterable[str] | Owner = ()) -> DocumentInfo:
+        """One document as it is listed. Raises UnknownDocument as `document` does."""
+        scope = Scope(hold_principals(principals), include_archived=True)
+        return self._index.snapshot().document(id, scope).info
+
+    def passages(self, id: str, principals: Iterable[str] | Owner = ()) -> list[Passage]:
+        """The passages of a document in its order. Raises UnknownDocument as `document` does."""
+        scope = Scope(hold_principals(principals), include_archived=True)
+        return self._index.snapshot().document_passages(id, scope)
+
+    def status(self, principals: Iterable[str] | Owner = ()) -> Status:
+        """What the library holds, counting what the caller sees."""
+        held = hold_principals(principals)
+        snapshot = self._index.snapshot()
+        seen = snapshot.documents(Scope(held, include_archived=True))
+        restricted = sum(info.allow is not None for info in seen) if held is OWNER else None
+        parts = self._parts
+        return Status(
+            location=self.location,
+            engine=self._index.engine,
+            version=snapshot.version,
+            documents=len(seen),
+            passages=sum(info.passages for info in seen),
+            manifest=self._index.manifest or describe_library(parts.embedder, parts.chunking),
+            bytes=self._index.count_bytes(),
+            restricted_documents=restricted,
+        )
+
+    def close(self) -> None:
+        """Let go of the library; calling it again does nothing."""
+        self._index.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _choose_reranker(self, name: str | None) -> Reranker | None:
+        return self._parts.reranker if name is None else self._parts.open_reranker(name)
+
+
+def hold_principals(principals: Iterable[str] | Owner) -> Principals:
+    """The set that a caller holds; a single text would be taken apart, so it is refused.
+
+    Raises BadQuery.
+    """
+    if isinstance(principals, Owner):
+        return principals
+    if isinstance(principals, str):
+        raise BadQuery(
+            f"principals={principals!r} is one text, not a set of them",
+            hint=f"write {{{principals!r}}}",
+        )
+    return frozenset(principals)
+
+
+def _given(changes: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in changes.items() if value is not None}
