@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "ibid"
 
 FLOORS = [
-    {"records", "errors", "language"},
+    {"records", "errors", "version", "language"},
     {"protocols"},
     {"wire"},
     {

@@ -14,12 +14,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery
 from ibid.flows.ask import AskOptions, ask
 from ibid.flows.files import find_files, write_files
 from ibid.flows.ingest import describe_said, remove_documents, set_metadata, write_documents
 from ibid.flows.manifest import check_manifest, describe_library
+from ibid.flows.options import IngestOptions
 from ibid.flows.register import forget_source, register_source
 from ibid.flows.search import SearchOptions, search
 from ibid.flows.sync import OnProgress, SyncOptions, sync_folder
@@ -49,10 +49,9 @@ class Parts:
     index: Index
     embedder: Embedder
     generator: Generator
-    chunking: Chunking
+    ingest: IngestOptions
     search: SearchOptions
     ask: AskOptions
-    max_file_bytes: int
     reranker: Reranker | None = None
     open_reranker: Callable[[str], Reranker | None] = lambda name: None
 
@@ -84,7 +83,9 @@ class Library:
         self.location = location
         self._parts = parts
         self._index = parts.index
-        check_manifest(parts.index.manifest, describe_library(parts.embedder, parts.chunking))
+        check_manifest(
+            parts.index.manifest, describe_library(parts.embedder, parts.ingest.chunking)
+        )
 
     # -- documents come in ----------------------------------------------------------------------
 
@@ -125,10 +126,9 @@ class Library:
             files,
             index=self._index,
             embedder=self._parts.embedder,
-            chunking=self._parts.chunking,
+            options=self._parts.ingest,
             create=not overwrite,
             flags=flags or {},
-            max_file_bytes=self._parts.max_file_bytes,
         )
 
     def sync(
@@ -150,8 +150,7 @@ class Library:
         """
         source = FolderSource(folder)
         options = SyncOptions(
-            chunking=self._parts.chunking,
-            max_file_bytes=self._parts.max_file_bytes,
+            ingest=self._parts.ingest,
             checksum=checksum,
             dry_run=dry_run,
             allow_emptying=allow_emptying,
@@ -172,6 +171,10 @@ class Library:
         """
         return remove_documents(ids, index=self._index, purge=purge)
 
+    def set_said(self, ids: Sequence[str], said: Mapping[str, JSON]) -> IngestReport:
+        """The same as `set`, with what is said as one mapping."""
+        return set_metadata(ids, said, index=self._index)
+
     def set(
         self,
         *ids: str,
@@ -186,7 +189,7 @@ class Library:
         BadSetting, with nothing changed.
         """
         said = describe_said(allow=allow, public=public, tags=tags, archived=archived)
-        return set_metadata(ids, said, index=self._index)
+        return self.set_said(ids, said)
 
     def sources(self) -> list[SourceInfo]:
         """The folders that were synced, in the order of their first sync."""
@@ -211,7 +214,7 @@ class Library:
             [documents] if isinstance(documents, Document) else documents,
             index=self._index,
             embedder=self._parts.embedder,
-            chunking=self._parts.chunking,
+            options=self._parts.ingest,
             create=create,
             flags=flags,
         )
@@ -340,7 +343,8 @@ class Library:
             version=snapshot.version,
             documents=len(seen),
             passages=sum(info.passages for info in seen),
-            manifest=self._index.manifest or describe_library(parts.embedder, parts.chunking),
+            manifest=self._index.manifest
+            or describe_library(parts.embedder, parts.ingest.chunking),
             bytes=self._index.count_bytes(),
             restricted_documents=restricted,
         )

@@ -54,3 +54,12 @@ def choose_chunking(
     if overlap is None:
         overlap = default_overlap * min(size, default_size) // default_size
     return Chunking(method, size, overlap)
+
+
+def parse_chunking(written: str) -> Chunking:
+    """The chunking that a manifest's text stands for. Raises BadSetting for another text."""
+    by, _, numbers = written.partition("/")
+    size, _, overlap = numbers.partition("/")
+    if not (size.isdigit() and overlap.isdigit()):
+        raise BadSetting(f"{written!r} is no chunking", hint="it is written structure/254/0")
+    return choose_chunking(by, int(size), int(overlap))

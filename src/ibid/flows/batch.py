@@ -6,11 +6,11 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from ibid.chunking.options import Chunking
 from ibid.errors import DuplicateDocument
 from ibid.flows.manifest import describe_library
+from ibid.flows.options import IngestOptions
 from ibid.flows.plan import Plan
 from ibid.flows.prepare import embed_passages, hash_content, put_document
 from ibid.flows.stopwatch import Stopwatch
@@ -34,10 +34,6 @@ from ibid.records import (
     PassageCounts,
     Skipped,
 )
-
-COMMIT_SECONDS: Final = 5.0
-COMMIT_PASSAGES: Final = 512
-"""A commit is due when so much time has passed since the last one, or so many passages wait."""
 
 
 @dataclass(slots=True)
@@ -93,8 +89,7 @@ class Tally:
 class Batch:
     """Gathers changes and commits them; what it does is counted in its tally.
 
-    `chunking` is the library's own; a document may be given another. `source` is the source whose
-    documents and files these are, None for those of no source.
+    `source` is the source whose documents and files these are, None for those of no source.
     """
 
     def __init__(
@@ -102,14 +97,14 @@ class Batch:
         *,
         index: Index,
         embedder: Embedder,
-        chunking: Chunking,
+        options: IngestOptions,
         tally: Tally,
         watch: Stopwatch,
         source: str | None = None,
     ) -> None:
         self._index = index
         self._embedder = embedder
-        self._chunking = chunking
+        self._options = options
         self._tally = tally
         self._watch = watch
         self._source = source
@@ -124,7 +119,8 @@ class Batch:
     def is_due(self) -> bool:
         """Whether enough waits for a commit, or what there is has waited long enough."""
         waited = time.monotonic() - self._committed
-        return self._passages >= COMMIT_PASSAGES or waited >= COMMIT_SECONDS
+        options = self._options
+        return self._passages >= options.commit_passages or waited >= options.commit_seconds
 
     def write(
         self,
@@ -144,7 +140,7 @@ class Batch:
             raise DuplicateDocument(
                 f"a document {document.id!r} exists", hint="to overwrite it on purpose, use update"
             )
-        chunking = chunking or self._chunking
+        chunking = chunking or self._options.chunking
         content_hash = hash_content(document, chunking)
         if stored is not None and stored.content_hash == content_hash:
             self._write_metadata(document, stored, overrides)
@@ -233,4 +229,4 @@ class Batch:
         """What a library of no documents yet is being made with."""
         if not puts or self._index.manifest is not None:
             return None
-        return describe_library(self._embedder, self._chunking)
+        return describe_library(self._embedder, self._options.chunking)

@@ -8,18 +8,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery, DuplicateDocument, EmptyDocument, IbidError, UnsupportedFormat
 from ibid.flows.batch import Batch, Tally
 from ibid.flows.ingest import enumerate_ids, find_stored, layer_over, refuse_repeated
+from ibid.flows.options import IngestOptions
 from ibid.flows.prepare import clean_document
 from ibid.flows.stopwatch import Stopwatch
 from ibid.protocols import Embedder, Index, StoredDocument
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 from ibid.records import JSON, Document, Failed, IngestReport, Skipped
 from ibid.sources.folder import FolderSource
-
-MAX_FILE_BYTES: Final = 100_000_000
 
 SKIPS: Final = (EmptyDocument, UnsupportedFormat)
 """What a file in a folder may turn out to be without that being a failure."""
@@ -74,10 +72,9 @@ def write_files(
     *,
     index: Index,
     embedder: Embedder,
-    chunking: Chunking,
+    options: IngestOptions,
     create: bool,
     flags: Mapping[str, JSON],
-    max_file_bytes: int = MAX_FILE_BYTES,
 ) -> IngestReport:
     """Read and write files, a version a commit; with `create`, only ones that don't exist.
 
@@ -93,14 +90,12 @@ def write_files(
                 f"{enumerate_ids(stored)} in the library already",
                 hint="nothing was changed; to overwrite on purpose, use update",
             )
-        batch = Batch(index=index, embedder=embedder, chunking=chunking, tally=tally, watch=watch)
+        batch = Batch(index=index, embedder=embedder, options=options, tally=tally, watch=watch)
         for file in files:
             if file.skip is not None:
                 tally.skipped.append(Skipped(file.id, file.skip))
         wanted = [file for file in files if file.skip is None]
-        for file, read in zip(
-            wanted, time_each(_read_all(wanted, max_file_bytes), watch), strict=True
-        ):
+        for file, read in zip(wanted, time_each(_read_all(wanted, options), watch), strict=True):
             _take(file, read, stored.get(file.id), batch, tally, flags)
             if batch.is_due:
                 batch.commit()
@@ -108,9 +103,17 @@ def write_files(
     return tally.report(index.snapshot().version, watch.seconds)
 
 
-def _read_all(files: Sequence[NamedFile], max_bytes: int) -> Iterator[FileRead]:
-    with ReaderPool() as pool:
-        yield from pool.read(FileToRead(file.path, file.path.name, max_bytes) for file in files)
+def _read_all(files: Sequence[NamedFile], options: IngestOptions) -> Iterator[FileRead]:
+    named = (FileToRead(f.path, f.path.name, options.max_file_bytes) for f in files)
+    return read_files(named, options)
+
+
+def read_files(files: Iterable[FileToRead], options: IngestOptions) -> Iterator[FileRead]:
+    """What comes of each file, in order, read in processes of their own."""
+    with ReaderPool(
+        options.readers, wall_s=options.read_seconds, memory_bytes=options.read_bytes
+    ) as pool:
+        yield from pool.read(files)
 
 
 def _take(

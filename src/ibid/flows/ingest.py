@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from ibid.chunking.options import Chunking
 from ibid.errors import BadSetting, DuplicateDocument, UnknownDocument
 from ibid.flows.batch import Batch, Tally
+from ibid.flows.options import IngestOptions
 from ibid.flows.prepare import clean_document
 from ibid.flows.stopwatch import Stopwatch
 from ibid.protocols import (
@@ -32,7 +32,7 @@ def write_documents(
     *,
     index: Index,
     embedder: Embedder,
-    chunking: Chunking,
+    options: IngestOptions,
     create: bool,
     flags: Mapping[str, JSON] | None = None,
 ) -> IngestReport:
@@ -52,7 +52,7 @@ def write_documents(
                 f"{enumerate_ids(stored)} in the library already",
                 hint="nothing was changed; to overwrite on purpose, use update",
             )
-        batch = Batch(index=index, embedder=embedder, chunking=chunking, tally=tally, watch=watch)
+        batch = Batch(index=index, embedder=embedder, options=options, tally=tally, watch=watch)
         for document in cleaned:
             known = stored.get(document.id)
             layered, overrides = layer_over(document, known, flags or {})

@@ -12,16 +12,17 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TypeAlias
 
-from ibid.chunking.options import Chunking, choose_chunking
+from ibid.chunking.options import choose_chunking
 from ibid.errors import DuplicateDocument, IbidError
 from ibid.flows.batch import Batch, Tally
-from ibid.flows.files import MAX_FILE_BYTES, SKIPS, take_document, time_each
+from ibid.flows.files import SKIPS, read_files, take_document, time_each
 from ibid.flows.ingest import EVERYTHING, find_stored
+from ibid.flows.options import IngestOptions
 from ibid.flows.plan import Known, Plan, find_movable, guard_removals, make_plan, name_document
 from ibid.flows.prepare import clean_document, hash_content
 from ibid.flows.stopwatch import Stopwatch
 from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, SourceInfo
-from ibid.reading.pool import FileRead, FileToRead, ReaderPool
+from ibid.reading.pool import FileRead, FileToRead
 from ibid.records import Failed, IngestReport, Skipped
 from ibid.sources.folder import FolderSource
 from ibid.sources.layers import layer_metadata
@@ -30,13 +31,10 @@ from ibid.sources.rules import Rules, read_rules
 
 @dataclass(frozen=True, slots=True)
 class SyncOptions:
-    """How a folder is synced; `chunking` is the library's own.
+    """How a folder is synced: `checksum` reads every file, `allow_emptying` lets more than half of
+    the documents go."""
 
-    `checksum` reads every file, `allow_emptying` lets more than half of the documents go.
-    """
-
-    chunking: Chunking = Chunking()
-    max_file_bytes: int = MAX_FILE_BYTES
+    ingest: IngestOptions = IngestOptions()
     checksum: bool = False
     dry_run: bool = False
     allow_emptying: bool = False
@@ -93,7 +91,7 @@ def sync_folder(
             batch = Batch(
                 index=index,
                 embedder=embedder,
-                chunking=options.chunking,
+                options=options.ingest,
                 tally=tally,
                 watch=watch,
                 source=source.name,
@@ -144,12 +142,12 @@ class _Run:
             on_progress(Progress(done, len(self.plan.read), version))
 
     def _read_files(self) -> Iterator[FileRead]:
+        options = self.options.ingest
         files = (
-            FileToRead(self.folder.find(file.path), file.path, self.options.max_file_bytes)
+            FileToRead(self.folder.find(file.path), file.path, options.max_file_bytes)
             for file in self.plan.read
         )
-        with ReaderPool() as pool:
-            yield from pool.read(files)
+        return read_files(files, options)
 
     def _take(self, read: FileRead, movable: dict[str, str]) -> None:
         """Turn what was read of a file into changes, or into a line of the report."""
@@ -175,7 +173,9 @@ class _Run:
     def _write(self, read: FileRead, id: str, movable: dict[str, str]) -> str:
         """Hand the document to the batch with all its metadata; its content hash."""
         rules = self.rules.for_path(read.file.name)
-        chunking = choose_chunking(**rules.chunking) if rules.chunking else self.options.chunking
+        chunking = (
+            choose_chunking(**rules.chunking) if rules.chunking else self.options.ingest.chunking
+        )
         document = clean_document(take_document(read, id=id))
         stored = find_stored(self.snapshot, [id]).get(id)
         if stored is not None and stored.source != self.source.name:

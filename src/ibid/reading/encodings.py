@@ -37,6 +37,8 @@ _MEANT: Final = {
 
 _LATIN: Final = ("cp1252", "cp1250", "iso8859-2", "cp1254", "iso8859-15", "cp850", "mac-roman")
 _END_OF_LATIN: Final = "\u0250"
+_JAPANESE: Final = ("cp932", "euc_jp")
+_LEAST_HIRAGANA: Final = 0.15  # Japanese has more, other scripts read as Japanese have none
 _SIGNS: Final = "«»„“”‘’‚–—…€£§°©®™·•¿¡\xa0\xad"
 _ALPHABETS: Final = tuple(
     letters + _SIGNS
@@ -105,7 +107,8 @@ def guess_wide_encoding(data: bytes) -> str | None:
             if error.start < len(data) - width * 2:  # not just a pair cut in two at the end
                 continue
             text = data[: error.start].decode(encoding)
-        if text and looks_like_text(text) and _share_assigned(text) > 0.99:
+        spaced = text.isascii() or any(map(text.__contains__, " \n。、"))
+        if text and spaced and looks_like_text(text) and _share_assigned(text) > 0.99:
             found.append((sum(map(text.count, " \n")) / len(text), encoding))
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
@@ -162,8 +165,8 @@ def _decode_as(data: bytes, encoding: str) -> str | None:
 def _guess_encoding(data: bytes) -> str | None:
     """The likeliest encoding by the look of a sample; None when nothing fits.
 
-    The general guess tells scripts apart but not the Latin encodings, so those are compared here
-    by how well the letters beyond ASCII fit one alphabet.
+    The general guess tells most scripts apart but not the Latin encodings, so those are compared
+    here by how well the letters beyond ASCII fit one alphabet; Japanese is known by its hiragana.
     """
     # Imported here: most files are UTF-8 and never ask for a guess.
     from charset_normalizer import from_bytes  # noqa: PLC0415
@@ -173,8 +176,15 @@ def _guess_encoding(data: bytes) -> str | None:
         return None
     beyond = [c for c in str(best) if c > "\x7f" and c.isalpha()]
     if sum(1 for c in beyond if c < _END_OF_LATIN) < len(beyond) / 2:
-        return best.encoding
+        japanese = (e for e in _JAPANESE if _count_hiragana(data, e) > _LEAST_HIRAGANA)
+        return next(japanese, best.encoding)
     return max((*_LATIN, best.encoding), key=lambda encoding: _fit_alphabet(data, encoding))
+
+
+def _count_hiragana(data: bytes, encoding: str) -> float:
+    """The share of hiragana in the characters beyond ASCII."""
+    beyond = [c for c in _decode_as(data[:_SAMPLE], encoding) or "" if c > "\x7f"]
+    return sum(1 for c in beyond if "\u3041" <= c <= "\u309f") / max(len(beyond), 1)
 
 
 def _fit_alphabet(data: bytes, encoding: str) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from html import unescape
 from typing import Final
@@ -24,6 +24,7 @@ _CHARACTERS_A_PAGE: Final = 3000
 # The parser drops what is nested deeper than it allows; Python's own limit stops it before this.
 _MAX_NESTING: Final = 1_000_000
 
+_SPACES: Final = re.compile("[ \t]+")
 _SHORTCODE: Final = re.compile(r"\{\{<.*?>\}\}|\{\{%.*?%\}\}", re.S)
 _HEADING_ATTRIBUTES: Final = re.compile(r"\s*\{\s*[#.][^{}\n]*\}$")
 _UNSEEN_HTML: Final = re.compile(
@@ -206,14 +207,18 @@ def render_inline(tokens: Sequence[Token]) -> str:
         elif token.type == "hardbreak" or (
             token.type == "html_inline" and token.content[:3].lower() == "<br"
         ):
-            hard.append(join_lines(filter(None, map(str.strip, lines))))
+            hard.append(_join(lines))
             lines = [""]
         elif token.type == "image":
             lines[-1] += render_inline(token.children or ())
         elif token.type != "html_inline":
             lines[-1] += token.content
-    hard.append(join_lines(filter(None, map(str.strip, lines))))
+    hard.append(_join(lines))
     return "\n".join(hard)
+
+
+def _join(lines: Iterable[str]) -> str:
+    return join_lines(filter(None, (_SPACES.sub(" ", line).strip() for line in lines)))
 
 
 def strip_tags(html: str) -> str:

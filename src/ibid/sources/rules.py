@@ -135,7 +135,7 @@ def parse_rules(text: str, where: str) -> Rules:
         found = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise BadSetting(f"{where}: {error}", hint="mend the TOML at that place") from error
-    for key in found.keys() - {"rules"}:
+    for key in sorted(found.keys() - {"rules"}):
         _refuse(where, f"{key!r} is not read here", "only [[rules]] is; settings live elsewhere")
     tables = found.get("rules", [])
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -154,7 +154,7 @@ def _hash_tables(tables: list[dict[str, Any]]) -> str:
 
 
 def _read_rule(table: Mapping[str, Any], where: str) -> Rule:
-    for key in table.keys() - _KEYS.keys() - {"match"}:
+    for key in sorted(table.keys() - _KEYS.keys() - {"match"}):
         near = difflib.get_close_matches(key, ["match", *_KEYS], n=1)
         guess = f"did you mean {near[0]}? " if near else ""
         _refuse(where, f"unknown key {key!r}", f"{guess}a rule has match, {', '.join(_KEYS)}")
@@ -166,7 +166,7 @@ def _read_rule(table: Mapping[str, Any], where: str) -> Rule:
     except ValueError as error:
         _refuse(where, f"match = {match!r} is no pattern: {error}", 'an example is "hr/**"')
     keys = {}
-    for key in table.keys() & _KEYS.keys():
+    for key in sorted(table.keys() & _KEYS.keys()):
         check, allowed = _KEYS[key]
         keys[key] = check(table[key])
         if keys[key] is None:

@@ -41,12 +41,12 @@ class HashingEmbedder:
 
     def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"]) -> Vectors:
         """One unit vector for each text; passages and queries are counted alike."""
-        counts = np.zeros((len(texts), self.dimension), dtype=np.float32)
+        counts = np.zeros((len(texts), self.dimension))
         for row, text in enumerate(texts):
             for column in self._hash_ngrams(text.lower()):
                 counts[row, column] += 1
         lengths = np.linalg.norm(counts, axis=1, keepdims=True)
-        return counts / np.where(lengths > 0, lengths, np.float32(1))
+        return (counts / np.where(lengths > 0, lengths, 1)).astype(np.float32)
 
     def _hash_ngrams(self, text: str) -> list[int]:
         starts = range(len(text) - self._ngram + 1)

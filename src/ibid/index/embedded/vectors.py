@@ -130,7 +130,7 @@ def _search_one(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The k best of one segment and everything that equals the last of them."""
     parameters = None
-    if passing < len(flags):
+    if passing < index.ntotal:
         bitmap = np.packbits(flags, bitorder="little")
         parameters = faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bitmap))
     depth = min(k + TIES, passing)

@@ -1,0 +1,106 @@
+"""The command line: a table of verbs, each imported only when it is used."""
+
+from __future__ import annotations
+
+import json
+import sys
+from importlib import import_module
+from typing import Any, Final
+
+import click
+
+from ibid.errors import EXIT_CODES, IbidError
+from ibid.version import VERSION
+
+VERBS: Final = {
+    "add": ("writing", "Create documents from files; an id that exists is refused."),
+    "update": ("writing", "Write documents over those with their ids."),
+    "sync": ("writing", "Make the library equal to a folder."),
+    "remove": ("writing", "Hide documents from now on, or erase them."),
+    "set": ("writing", "Set access, tags and archiving of documents."),
+    "sources": ("writing", "List the folders that were synced."),
+    "forget": ("writing", "Remove a source with its documents."),
+    "list": ("reading", "List the documents."),
+    "show": ("reading", "Show one document."),
+    "search": ("reading", "Find passages."),
+    "ask": ("reading", "Answer a question, every sentence cited and checked."),
+    "status": ("reading", "Tell what the library holds."),
+    "convert": ("files", "Show a file as the document it becomes."),
+    "chunk": ("files", "Show a file as the passages it becomes."),
+    "config": ("settings", "Show the settings and where each came from."),
+    "doctor": ("settings", "Tell what is installed, found and wrong."),
+    "completion": ("settings", "Print the completion script of a shell."),
+}
+"""Verb -> the module it lives in, and its line of help; the module isn't needed for `--help`."""
+
+INTERRUPTED: Final = 130
+
+
+class _Verbs(click.Group):
+    """Finds a verb's command in its module."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        module = import_module(f"ibid.cli.{VERBS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Verbs"):
+            formatter.write_dl([(name, line) for name, (_, line) in VERBS.items()])
+
+
+@click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(VERSION, prog_name="ibid")
+def ibid() -> None:
+    """Answers from your own documents, each sentence cited and checked.
+
+    A library is the folder given with --library or IBID_LIBRARY, else the nearest .ibid/ upward,
+    else one in your data folder. Every verb takes --json: then, and only then, standard output is
+    exactly one JSON object. Exit codes: 0 ok, 1 failed, 2 usage, 3 abstained or nothing found,
+    4 a model or database could not be reached.
+    """
+
+
+def run(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave the process with its exit code."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    as_json = "--json" in arguments
+    try:
+        code = ibid.main(arguments, prog_name="ibid", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        _report("Interrupted", "interrupted", "what was committed is kept", as_json=as_json)
+        code = INTERRUPTED
+    except click.ClickException as error:
+        if as_json:
+            _report("UsageError", error.format_message(), "see --help", as_json=True)
+        else:
+            error.show()
+        code = error.exit_code
+    except IbidError as error:
+        _report(type(error).__name__, error.message, error.hint, as_json=as_json)
+        code = find_exit_code(error)
+    except BrokenPipeError:
+        sys.stderr.close()  # nobody reads on: no message can be read either
+        code = 1
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def find_exit_code(error: IbidError) -> int:
+    """The exit code of the nearest kind in the tree of errors."""
+    return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
+
+
+def _report(kind: str, message: str, hint: str, *, as_json: bool) -> None:
+    """Say what went wrong: as JSON on standard output, or in words on standard error."""
+    if as_json:
+        error: dict[str, Any] = {"type": kind, "message": message, "hint": hint}
+        click.echo(json.dumps({"schema_version": 1, "error": error}, ensure_ascii=False))
+    else:
+        click.echo(f"Error: {message}", err=True)
+        if hint:
+            click.echo(f"  {hint}", err=True)

@@ -1,0 +1,200 @@
+"""Verbs that change a library: add, update, sync, remove, set, sources, forget."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ibid.cli.call import Call, Outcome, verb
+from ibid.flows.ingest import describe_said
+from ibid.records import JSON, IngestReport
+from ibid.shapes import shape_report, shape_source
+
+if TYPE_CHECKING:
+    from ibid.flows.sync import OnProgress, Progress
+
+FAILED = 1
+
+
+def _said(function: Any) -> Any:
+    """The options that speak of documents: who may see them, tags, archiving."""
+    for option in (
+        click.option("--not-archived", "archived", flag_value=False, type=bool, default=None),
+        click.option("--archived", "archived", flag_value=True, type=bool, default=None),
+        click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE", help="Set a tag."),
+        click.option("--public", is_flag=True, help="Let everyone see them."),
+        click.option("--nobody", is_flag=True, help="Let nobody but the owner see them."),
+        click.option("--allow", multiple=True, metavar="PRINCIPAL", help="Who may see them."),
+    ):
+        function = option(function)
+    return function
+
+
+def _describe(options: dict[str, Any]) -> dict[str, JSON]:
+    allow = options["allow"] or (() if options["nobody"] else None)
+    return describe_said(
+        allow=allow,
+        public=options["public"],
+        tags=dict(_split_tag(tag) for tag in options["tags"]),
+        archived=options["archived"],
+    )
+
+
+def _split_tag(tag: str) -> tuple[str, str | None]:
+    name, sign, value = tag.partition("=")
+    if not sign or not name.strip():
+        raise click.BadParameter(f"{tag!r} is no NAME=VALUE", param_hint="--tag")
+    return name.strip(), value or None
+
+
+@verb
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--id", help="The document's id, for one file.")
+@_said
+def add_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: Any) -> Outcome:
+    """Create documents from files; folders are walked. An id that exists is refused.
+
+    A document's id is its path relative to the current folder, or --id.
+    """
+    with call.open_library(create=True) as library:
+        return _tell(library.add_files(paths, id=id, flags=_describe(said)))
+
+
+@verb
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--id", help="The document's id, for one file.")
+@_said
+def update_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: Any) -> Outcome:
+    """Write documents over those with their ids; an id that is new is created."""
+    with call.open_library(create=True) as library:
+        return _tell(library.add_files(paths, id=id, overwrite=True, flags=_describe(said)))
+
+
+@verb
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--prefix", help="What stands before the ids; the folder's name for a second one.")
+@click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
+@click.option("--yes", is_flag=True, help="Also remove more than half of the documents.")
+@click.option("--checksum", is_flag=True, help="Read every file, also those that look unchanged.")
+def sync_command(
+    call: Call, folder: Path, prefix: str | None, dry_run: bool, yes: bool, checksum: bool
+) -> Outcome:
+    """Make the library equal to a folder: new, changed, moved and removed files."""
+    with call.open_library(create=True) as library, _show_progress() as on_progress:
+        report = library.sync(
+            folder,
+            prefix=prefix,
+            dry_run=dry_run,
+            allow_emptying=yes,
+            checksum=checksum,
+            on_progress=on_progress,
+        )
+    return _tell(report, "would be " if dry_run else "")
+
+
+@verb
+@click.argument("ids", nargs=-1, required=True)
+@click.option("--purge", is_flag=True, help="Erase them from every version, for good.")
+def remove_command(call: Call, ids: tuple[str, ...], purge: bool) -> Outcome:
+    """Hide documents from now on; with --purge, erase them from every version."""
+    with call.open_library() as library:
+        return _tell(library.remove(*ids, purge=purge))
+
+
+@verb
+@click.argument("ids", nargs=-1, required=True)
+@_said
+def set_command(call: Call, ids: tuple[str, ...], **said: Any) -> Outcome:
+    """Set who may see documents, their tags, and whether they are archived.
+
+    --tag NAME= takes a tag away. Nothing is read or embedded anew.
+    """
+    described = _describe(said)
+    if not described:
+        raise click.UsageError("say what to set: --allow, --public, --tag, --archived …")
+    with call.open_library() as library:
+        return _tell(library.set_said(ids, described))
+
+
+@verb
+def sources_command(call: Call) -> Outcome:
+    """List the folders that were synced."""
+    with call.open_library() as library:
+        found = library.sources()
+    lines = [
+        f"{source.name}  {source.documents} documents  {source.location}"
+        + (f"  prefix {source.prefix}/" if source.prefix else "")
+        for source in found
+    ]
+    return Outcome(
+        {"sources": [shape_source(source) for source in found]},
+        "\n".join(lines) or "no folder was synced yet",
+    )
+
+
+@verb
+@click.argument("source")
+def forget_command(call: Call, source: str) -> Outcome:
+    """Remove a source, by its name or location, with its documents."""
+    with call.open_library() as library:
+        return _tell(library.forget(source))
+
+
+def _tell(report: IngestReport, verb_form: str = "") -> Outcome:
+    """What a run did, in words and as JSON; failures make it exit with 1."""
+    counts = {
+        "added": len(report.added),
+        "updated": len(report.updated),
+        "changed in metadata": len(report.metadata_changed),
+        "moved": len(report.moved),
+        "removed": len(report.removed),
+        "unchanged": report.unchanged,
+        "skipped": len(report.skipped),
+        "failed": len(report.failed),
+    }
+    said = ", ".join(f"{count} {verb_form}{what}" for what, count in counts.items() if count)
+    lines = [f"version {report.version}: {said or 'nothing to do'}"]
+    if report.passages.added or report.passages.removed:
+        lines.append(
+            f"passages: {report.passages.added} added, {report.passages.removed} removed,"
+            f" {report.passages.embedded} embedded"
+        )
+    lines.extend(f"failed: {failed.id}: {failed.message}" for failed in report.failed)
+    return Outcome(shape_report(report), "\n".join(lines), FAILED if report.failed else 0)
+
+
+@contextmanager
+def _show_progress() -> Iterator[OnProgress]:
+    """Progress on standard error: a bar on a terminal, else a line for each commit."""
+    if not sys.stderr.isatty():
+        yield lambda p: click.echo(
+            f"version {p.version}: {p.done} of {p.total} files done", err=True
+        )
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading files", total=None)
+
+        def advance(progress: Progress) -> None:
+            bar.update(
+                task,
+                completed=progress.done,
+                total=progress.total,
+                description=f"version {progress.version}",
+            )
+
+        yield advance

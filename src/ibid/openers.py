@@ -1,0 +1,300 @@
+"""From names to parts, one table each; the only place that knows brands.
+
+A library is opened with what its settings name, or with what the caller hands over: objects that
+fit a protocol, or plain functions.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
+
+from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
+from ibid.errors import BadSetting, LibraryNotFound, ModelUnavailable
+from ibid.flows.ask import AskOptions
+from ibid.flows.options import IngestOptions
+from ibid.flows.prepare import analyze_passage
+from ibid.flows.search import SearchOptions
+from ibid.language.analyzer import analyze
+from ibid.library import Library, Parts
+from ibid.protocols import Embedder, Generator, Index, Reranker
+from ibid.settings import Configuration, Settings, find_library, load_settings, settings_hash
+from ibid.wire import Wire
+
+PartT = TypeVar("PartT", Embedder, Generator)
+
+MINILM: Final = "all-MiniLM-L6-v2"
+
+
+def open_library(
+    place: str | os.PathLike[str] | None = None,
+    *,
+    embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
+    generator: Generator | Callable[[str], str] | str | None = None,
+    configuration: Configuration | None = None,
+    create: bool = True,
+) -> Library:
+    """The library at a place, made when it is missing and `create` allows.
+
+    `place` is a folder; None is the one that IBID_LIBRARY names, the nearest `.ibid` upward, or
+    the one in the user's data folder. `embedder` and `generator` are names, objects that fit the
+    protocols, or plain functions; None is what the settings name.
+
+    Raises LibraryNotFound, EmbedderMismatch, FormatTooNew, Corrupt, BadSetting, ModelUnavailable.
+    """
+    location = find_library(os.fspath(place) if place is not None else None, os.environ, Path.cwd())
+    flags = {
+        "embedder.name": embedder if isinstance(embedder, str) else None,
+        "generator.name": generator if isinstance(generator, str) else None,
+    }
+    configuration = configuration or load_settings(flags, library_dir=Path(location))
+    settings = configuration.settings
+    index = open_index(location, settings, create=create)
+    try:
+        return Library(location, _gather_parts(index, configuration, embedder, generator))
+    except BaseException:
+        index.close()
+        raise
+
+
+def _gather_parts(
+    index: Index, configuration: Configuration, embedder: object, generator: object
+) -> Parts:
+    settings = configuration.settings
+    chosen_embedder = choose_embedder(embedder, settings)
+    return Parts(
+        index=index,
+        embedder=chosen_embedder,
+        generator=choose_generator(generator, settings, chosen_embedder),
+        ingest=_ingest_options(settings, _choose_chunking(index, configuration)),
+        search=_search_options(settings, k=settings.search.k),
+        ask=AskOptions(
+            search=_search_options(settings, k=settings.ask.sources, distinct=True),
+            min_cosine=settings.ask.min_cosine,
+            strict=settings.ask.strict,
+            settings_hash=settings_hash(settings)[:16],
+        ),
+        reranker=open_reranker(settings.search.rerank),
+        open_reranker=open_reranker,
+    )
+
+
+# -- engines ------------------------------------------------------------------------------------
+
+
+def open_index(location: str, settings: Settings, *, create: bool) -> Index:
+    """The engine for a location. Raises LibraryNotFound where there is none to open."""
+    scheme, separator, _ = location.partition("://")
+    if separator:
+        raise BadSetting(
+            f"no engine for {scheme}:// in this ibid", hint="give a folder as the library"
+        )
+    folder = Path(location)
+    if not create and not (folder / "library.db").exists():
+        raise LibraryNotFound(
+            f"no library at {folder}",
+            hint="make one with `ibid sync FOLDER` or `ibid add PATH`, or name one with --library",
+        )
+    from ibid.index.embedded.engine import EmbeddedIndex  # noqa: PLC0415 - loads faiss, tantivy
+
+    return EmbeddedIndex(folder, analyze=analyze_passage, lock_timeout_s=settings.lock_timeout_s)
+
+
+# -- embedders ----------------------------------------------------------------------------------
+
+
+def choose_embedder(given: object, settings: Settings) -> Embedder:
+    """The embedder handed over, or the one that the settings name."""
+    if given is None or isinstance(given, str):
+        opener = EMBEDDERS.get(settings.embedder.name, _open_model_folder)
+        return _refuse_remote(opener(settings), settings)
+    if hasattr(given, "embed"):
+        return cast(Embedder, given)
+    from ibid.embedding.functions import FunctionEmbedder  # noqa: PLC0415 - loads numpy
+
+    return FunctionEmbedder(cast(Any, given))
+
+
+def _open_minilm(settings: Settings) -> Embedder:
+    from ibid.embedding.local import open_local_embedder  # noqa: PLC0415 - loads numpy
+
+    return open_local_embedder(cache=find_cache())
+
+
+def _open_model_folder(settings: Settings) -> Embedder:
+    folder = Path(settings.embedder.name).expanduser()
+    if not folder.is_dir():
+        raise BadSetting(
+            f"no embedder is called {settings.embedder.name!r}, and no folder either",
+            hint=f"use {', '.join(EMBEDDERS)}, or the folder of a model",
+        )
+    from ibid.embedding.local import open_local_embedder  # noqa: PLC0415 - loads numpy
+
+    return open_local_embedder(folder, cache=find_cache())
+
+
+def _open_remote_embedder(settings: Settings) -> Embedder:
+    from ibid.embedding.remote import RemoteEmbedder  # noqa: PLC0415 - loads numpy
+
+    wire, model = _open_wire("embedder", settings.embedder.base_url, settings.embedder.model)
+    return RemoteEmbedder(wire, model)
+
+
+EMBEDDERS: Final[Mapping[str, Callable[[Settings], Embedder]]] = {
+    MINILM: _open_minilm,
+    "openai": _open_remote_embedder,
+}
+
+
+# -- generators ---------------------------------------------------------------------------------
+
+
+def choose_generator(given: object, settings: Settings, embedder: Embedder) -> Generator:
+    """The generator handed over, or the one that the settings name."""
+    if given is None or isinstance(given, str):
+        name = settings.generator.name
+        if name not in GENERATORS:
+            raise BadSetting(
+                f"no generator is called {name!r}", hint=f"use one of {', '.join(GENERATORS)}"
+            )
+        return _refuse_remote(GENERATORS[name](settings, embedder), settings)
+    if hasattr(given, "generate"):
+        return cast(Generator, given)
+    from ibid.answering.functions import FunctionGenerator  # noqa: PLC0415 - seldom needed
+
+    return FunctionGenerator(cast(Any, given))
+
+
+def _open_extractive(settings: Settings, embedder: Embedder) -> Generator:
+    from ibid.answering.extractive import ExtractiveGenerator  # noqa: PLC0415 - only to answer
+
+    return ExtractiveGenerator(embedder)
+
+
+def _open_chat(settings: Settings, embedder: Embedder) -> Generator:
+    from ibid.answering.chat import ChatGenerator  # noqa: PLC0415 - only where one is named
+
+    return ChatGenerator(
+        *_open_wire("generator", settings.generator.base_url, settings.generator.model)
+    )
+
+
+GENERATORS: Final[Mapping[str, Callable[[Settings, Embedder], Generator]]] = {
+    "extractive": _open_extractive,
+    "openai": _open_chat,
+}
+
+
+# -- rerankers ----------------------------------------------------------------------------------
+
+
+def open_reranker(name: str) -> Reranker | None:
+    """The reranker of a name, None for "none". Raises BadSetting."""
+    if name not in RERANKERS:
+        raise BadSetting(
+            f"no reranker is called {name!r}", hint=f"use one of {', '.join(RERANKERS)}"
+        )
+    return RERANKERS[name]()
+
+
+def _open_proximity() -> Reranker:
+    from ibid.ranking.proximity import ProximityReranker  # noqa: PLC0415 - seldom needed
+
+    return ProximityReranker(analyze)
+
+
+RERANKERS: Final[Mapping[str, Callable[[], Reranker | None]]] = {
+    "none": lambda: None,
+    "proximity": _open_proximity,
+}
+
+
+# -- from settings to options -------------------------------------------------------------------
+
+
+def _choose_chunking(index: Index, configuration: Configuration) -> Chunking:
+    """The chunking that was asked for; where none was, the one the library was made with."""
+    asked = configuration.settings.chunking
+    by_default = all(
+        configuration.origins[f"chunking.{name}"] == "default" for name in ("by", "size", "overlap")
+    )
+    if by_default and index.manifest is not None:
+        return parse_chunking(index.manifest.chunking)
+    return choose_chunking(asked.by, asked.size, asked.overlap)
+
+
+def _ingest_options(settings: Settings, chunking: Chunking) -> IngestOptions:
+    return IngestOptions(
+        chunking=chunking,
+        max_file_bytes=settings.ingest.max_file_bytes,
+        readers=settings.ingest.readers,
+        read_seconds=settings.reading.max_seconds,
+        read_bytes=settings.reading.memory_bytes,
+        commit_seconds=settings.ingest.commit_seconds,
+        commit_passages=settings.ingest.batch,
+    )
+
+
+def _search_options(settings: Settings, *, k: int, distinct: bool = False) -> SearchOptions:
+    search = settings.search
+    return SearchOptions(
+        k=k,
+        mode=search.mode,
+        candidates=search.candidates,
+        rrf_k=search.rrf_k,
+        weights={"lexical": search.weights.lexical, "dense": search.weights.dense},
+        min_score=search.min_score,
+        distinct=distinct,
+    )
+
+
+# -- small parts --------------------------------------------------------------------------------
+
+
+def find_cache() -> Path:
+    """Where models are kept in the form in which they start fast."""
+    import platformdirs  # noqa: PLC0415 - 18 ms that a remote model doesn't need
+
+    return Path(platformdirs.user_cache_dir("ibid", appauthor=False)) / "models"
+
+
+def _open_wire(part: str, base_url: str | None, model: str | None) -> tuple[Wire, str]:
+    """The connection of a part to its endpoint, and the model to ask for there."""
+    if base_url is None or model is None:
+        raise BadSetting(
+            f"{part}.name is openai, but {part}.base_url or {part}.model says nothing",
+            hint=f"set IBID_{part.upper()}_BASE_URL and IBID_{part.upper()}_MODEL",
+        )
+    return Wire(base_url, key=read_key(f"IBID_{part.upper()}_API_KEY")), model
+
+
+def read_key(variable: str, environ: Mapping[str, str] = os.environ) -> str:
+    """A secret from its variable, or from the file that VARIABLE_FILE names; "" where neither is.
+
+    Raises BadSetting for a file that others may read.
+    """
+    path = environ.get(f"{variable}_FILE")
+    if not path:
+        return environ.get(variable, "")
+    try:
+        mode = os.stat(path).st_mode
+        if stat.S_IMODE(mode) & 0o077:
+            raise BadSetting(f"{path} can be read by others", hint=f"run `chmod 600 {path}`")
+        return Path(path).read_text("utf-8").strip()
+    except OSError as error:
+        raise BadSetting(
+            f"{variable}_FILE: {path} can't be read: {error.strerror}", hint="mend the path"
+        ) from error
+
+
+def _refuse_remote(part: PartT, settings: Settings) -> PartT:
+    """The part, unless it would send text away and nothing may leave this machine."""
+    if settings.offline and part.remote is not None:
+        raise ModelUnavailable(
+            f"{part.name} would send text to {part.remote}, and ibid is offline",
+            hint="leave --offline and IBID_OFFLINE out, or use a local model",
+        )
+    return part
