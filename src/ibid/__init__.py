@@ -12,12 +12,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ibid.version import VERSION as __version__
+from ibid.version import VERSION
 
 if TYPE_CHECKING:
     from ibid.errors import *  # noqa: F403 - every error is part of the face
     from ibid.library import Library as Library
-    from ibid.openers import open_library as open
+    from ibid.openers import open_library
+
+    open = open_library
     from ibid.records import OWNER as OWNER
     from ibid.records import Answer as Answer
     from ibid.records import AnswerStatus as AnswerStatus
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
     from ibid.records import Query as Query
     from ibid.records import SearchResult as SearchResult
     from ibid.records import Verdict as Verdict
+
+__version__ = VERSION
 
 _RECORDS = (
     "OWNER",
@@ -80,7 +84,7 @@ _HOMES = {
     **{name: ("ibid.errors", name) for name in _ERRORS},
 }
 
-__all__ = sorted(_HOMES)  # noqa: PLE0605 - the face is one table; a test holds it to the names
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

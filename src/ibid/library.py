@@ -349,6 +349,14 @@ class Library:
             restricted_documents=restricted,
         )
 
+    def remotes(self) -> dict[str, str]:
+        """The parts that send text away from this machine, with the address of each."""
+        remotes = {
+            "embedder": self._parts.embedder.remote,
+            "generator": self._parts.generator.remote,
+        }
+        return {part: address for part, address in remotes.items() if address is not None}
+
     def close(self) -> None:
         """Let go of the library; calling it again does nothing."""
         self._index.close()

@@ -21,7 +21,7 @@ from ibid.flows.search import SearchOptions
 from ibid.language.analyzer import analyze
 from ibid.library import Library, Parts
 from ibid.protocols import Embedder, Generator, Index, Reranker
-from ibid.settings import Configuration, Settings, find_library, load_settings, settings_hash
+from ibid.settings import Settings, find_library, load_settings, settings_hash
 from ibid.wire import Wire
 
 PartT = TypeVar("PartT", Embedder, Generator)
@@ -34,7 +34,7 @@ def open_library(
     *,
     embedder: Embedder | Callable[[list[str]], Any] | str | None = None,
     generator: Generator | Callable[[str], str] | str | None = None,
-    configuration: Configuration | None = None,
+    settings: Settings | None = None,
     create: bool = True,
 ) -> Library:
     """The library at a place, made when it is missing and `create` allows.
@@ -45,31 +45,27 @@ def open_library(
 
     Raises LibraryNotFound, EmbedderMismatch, FormatTooNew, Corrupt, BadSetting, ModelUnavailable.
     """
-    location = find_library(os.fspath(place) if place is not None else None, os.environ, Path.cwd())
+    location = find_library(os.fspath(place) if place is not None else None)
     flags = {
         "embedder.name": embedder if isinstance(embedder, str) else None,
         "generator.name": generator if isinstance(generator, str) else None,
     }
-    configuration = configuration or load_settings(flags, library_dir=Path(location))
-    settings = configuration.settings
+    settings = settings or load_settings(flags, library=location)
     index = open_index(location, settings, create=create)
     try:
-        return Library(location, _gather_parts(index, configuration, embedder, generator))
+        return Library(location, _gather_parts(index, settings, embedder, generator))
     except BaseException:
         index.close()
         raise
 
 
-def _gather_parts(
-    index: Index, configuration: Configuration, embedder: object, generator: object
-) -> Parts:
-    settings = configuration.settings
+def _gather_parts(index: Index, settings: Settings, embedder: object, generator: object) -> Parts:
     chosen_embedder = choose_embedder(embedder, settings)
     return Parts(
         index=index,
         embedder=chosen_embedder,
         generator=choose_generator(generator, settings, chosen_embedder),
-        ingest=_ingest_options(settings, _choose_chunking(index, configuration)),
+        ingest=_ingest_options(settings, _choose_chunking(index, settings)),
         search=_search_options(settings, k=settings.search.k),
         ask=AskOptions(
             search=_search_options(settings, k=settings.ask.sources, distinct=True),
@@ -215,11 +211,12 @@ RERANKERS: Final[Mapping[str, Callable[[], Reranker | None]]] = {
 # -- from settings to options -------------------------------------------------------------------
 
 
-def _choose_chunking(index: Index, configuration: Configuration) -> Chunking:
+def _choose_chunking(index: Index, settings: Settings) -> Chunking:
     """The chunking that was asked for; where none was, the one the library was made with."""
-    asked = configuration.settings.chunking
+    asked = settings.chunking
     by_default = all(
-        configuration.origins[f"chunking.{name}"] == "default" for name in ("by", "size", "overlap")
+        settings.origins.get(f"chunking.{name}", "default") == "default"
+        for name in ("by", "size", "overlap")
     )
     if by_default and index.manifest is not None:
         return parse_chunking(index.manifest.chunking)

@@ -149,7 +149,9 @@ class Settings:
     reading: ReadingSettings = ReadingSettings()
     offline: bool = _setting(False, "refuse all that would leave this machine")
     lock_timeout_s: float = _setting(30.0, "seconds to wait for another writer", low=0, high=86_400)
-    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    origins: Mapping[str, str] = field(
+        default_factory=lambda: dict.fromkeys(SETTINGS, "default"), compare=False, repr=False
+    )
     """Where each value came from, by key: default, a file, a variable, or a flag."""
 
 
@@ -250,8 +252,8 @@ def describe_settings(settings: Settings) -> list[dict[str, Scalar]]:
     return [
         {
             "key": key,
-            "value": _get_value(settings, key),
-            "origin": settings.origins.get(key, "default"),
+            "value": attrgetter(key)(settings),
+            "origin": settings.origins[key],
             "variable": setting.variable,
             "default": setting.default,
             "allowed": setting.allowed,
@@ -259,11 +261,6 @@ def describe_settings(settings: Settings) -> list[dict[str, Scalar]]:
         }
         for key, setting in SETTINGS.items()
     ]
-
-
-def _get_value(settings: Settings, key: str) -> Scalar:
-    value: Scalar = attrgetter(key)(settings)
-    return value
 
 
 def find_user_dir() -> Path:
@@ -353,7 +350,7 @@ def _is_within(limits: _Limits, value: Any) -> bool:
     if isinstance(value, str):
         chosen = not limits.choices or value in limits.choices
         return bool(value) and chosen and (limits.check is None or limits.check(value))
-    return limits.low <= value <= limits.high and abs(value) != math.inf
+    return bool(limits.low <= value <= limits.high) and abs(value) != math.inf
 
 
 def _build(section: type[S], values: Mapping[str, Scalar], prefix: str = "", **more: object) -> S:
@@ -376,7 +373,7 @@ _ANSWERING: Final = ("embedder.", "generator.", "chunking.", "search.", "ask.")
 
 def settings_hash(settings: Settings) -> str:
     """A hash of all settings that affect answers, equal for equal ones on any machine."""
-    values = {key: _get_value(settings, key) for key in SETTINGS if key.startswith(_ANSWERING)}
+    values = {key: attrgetter(key)(settings) for key in SETTINGS if key.startswith(_ANSWERING)}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
 
 

@@ -99,7 +99,7 @@ def _add_options(function: Callable[..., int]) -> Callable[..., int]:
 
 
 def read_principals(names: tuple[str, ...]) -> Principals:
-    """The set that the caller holds; `*` alone is the owner. Raises BadQuery for it among others."""
+    """The set that the caller holds; `*` is the owner, who stands alone. Raises BadQuery."""
     if OWNER.value not in names:
         return frozenset(names)
     if len(set(names)) > 1:
