@@ -22,7 +22,7 @@ class Collection:
 
 
 def load_collection(name: str) -> Collection:
-    """The set in the folder `retrieval/NAME` or `questions/NAME`; SystemExit when it isn't there."""
+    """The set in the folder `retrieval/NAME` or `questions/NAME`; SystemExit without it."""
     folder = next(
         (p for kind in ("retrieval", "questions") if (p := ROOT / kind / name).is_dir()), None
     )

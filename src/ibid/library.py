@@ -15,14 +15,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from ibid.errors import BadQuery
-from ibid.flows.ask import AskOptions, ask
-from ibid.flows.files import find_files, write_files
-from ibid.flows.ingest import describe_said, remove_documents, set_metadata, write_documents
 from ibid.flows.manifest import check_manifest, describe_library
-from ibid.flows.options import IngestOptions
-from ibid.flows.register import forget_source, register_source
-from ibid.flows.search import SearchOptions, search
-from ibid.flows.sync import OnProgress, SyncOptions, sync_folder
+from ibid.flows.options import AskOptions, IngestOptions, OnProgress, SearchOptions, SyncOptions
 from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker, Scope, SourceInfo
 from ibid.records import (
     JSON,
@@ -39,7 +33,6 @@ from ibid.records import (
     SearchMode,
     SearchResult,
 )
-from ibid.sources.folder import FolderSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +114,8 @@ class Library:
         `folder` is the current one unless given. An id that exists is refused, with nothing
         changed, unless `overwrite`. Raises DuplicateDocument or BadQuery.
         """
+        from ibid.flows.files import find_files, write_files
+
         files = find_files([Path(path) for path in paths], id=id, folder=folder or Path.cwd())
         return write_files(
             files,
@@ -148,6 +143,10 @@ class Library:
         lets more than half of the documents go. Raises InputError or BadSetting, with nothing
         changed.
         """
+        from ibid.flows.register import register_source
+        from ibid.flows.sync import sync_folder
+        from ibid.sources.folder import FolderSource
+
         source = FolderSource(folder)
         options = SyncOptions(
             ingest=self._parts.ingest,
@@ -169,10 +168,14 @@ class Library:
 
         Raises UnknownDocument, with nothing changed.
         """
+        from ibid.flows.ingest import remove_documents
+
         return remove_documents(ids, index=self._index, purge=purge)
 
     def set_said(self, ids: Sequence[str], said: Mapping[str, JSON]) -> IngestReport:
         """The same as `set`, with what is said as one mapping."""
+        from ibid.flows.ingest import set_metadata
+
         return set_metadata(ids, said, index=self._index)
 
     def set(
@@ -188,6 +191,8 @@ class Library:
         A tag with the value None is taken away. Nothing is embedded. Raises UnknownDocument or
         BadSetting, with nothing changed.
         """
+        from ibid.flows.ingest import describe_said
+
         said = describe_said(allow=allow, public=public, tags=tags, archived=archived)
         return self.set_said(ids, said)
 
@@ -197,6 +202,8 @@ class Library:
 
     def forget(self, name: str) -> IngestReport:
         """Remove a source with its documents. Raises UnknownSource."""
+        from ibid.flows.register import forget_source
+
         return forget_source(self._index, name)
 
     def writing(self) -> AbstractContextManager[None]:
@@ -210,6 +217,8 @@ class Library:
         *,
         create: bool,
     ) -> IngestReport:
+        from ibid.flows.ingest import write_documents
+
         return write_documents(
             [documents] if isinstance(documents, Document) else documents,
             index=self._index,
@@ -244,6 +253,8 @@ class Library:
         self, query: Query, *, rerank: str | None = None, **changes: Any
     ) -> SearchResult:
         """The whole result of a query: hits, version, timings; `changes` are to SearchOptions."""
+        from ibid.flows.search import search
+
         return search(
             query,
             replace(self._parts.search, **changes),
@@ -288,6 +299,8 @@ class Library:
         **changes: Any,
     ) -> Answer:
         """The answer to a query; `changes` are to the SearchOptions of asking."""
+        from ibid.flows.ask import ask
+
         options = self._parts.ask
         options = replace(
             options,

@@ -1,5 +1,7 @@
 """From names to parts, one table each; the only place that knows brands.
 
+A part is imported when it is opened, so that no call pays for those it does not use.
+
 A library is opened with what its settings name, or with what the caller hands over: objects that
 fit a protocol, or plain functions.
 """
@@ -7,22 +9,19 @@ fit a protocol, or plain functions.
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
 from ibid.errors import BadSetting, LibraryNotFound, ModelUnavailable
-from ibid.flows.ask import AskOptions
-from ibid.flows.options import IngestOptions
-from ibid.flows.prepare import analyze_passage
-from ibid.flows.search import SearchOptions
-from ibid.language.analyzer import analyze
+from ibid.flows.options import AskOptions, IngestOptions, SearchOptions
 from ibid.library import Library, Parts
 from ibid.protocols import Embedder, Generator, Index, Reranker
-from ibid.settings import Settings, find_library, load_settings, settings_hash
-from ibid.wire import Wire
+from ibid.settings import Settings, find_library, find_user_dir, load_settings, settings_hash
+
+if TYPE_CHECKING:
+    from ibid.wire import Wire
 
 PartT = TypeVar("PartT", Embedder, Generator)
 
@@ -94,9 +93,15 @@ def open_index(location: str, settings: Settings, *, create: bool) -> Index:
             f"no library at {folder}",
             hint="make one with `ibid sync FOLDER` or `ibid add PATH`, or name one with --library",
         )
-    from ibid.index.embedded.engine import EmbeddedIndex  # noqa: PLC0415 - loads faiss, tantivy
+    from ibid.index.embedded.engine import EmbeddedIndex
 
-    return EmbeddedIndex(folder, analyze=analyze_passage, lock_timeout_s=settings.lock_timeout_s)
+    return EmbeddedIndex(folder, analyze=_analyze, lock_timeout_s=settings.lock_timeout_s)
+
+
+def _analyze(text: str, language: str | None) -> str:
+    from ibid.flows.prepare import analyze_passage
+
+    return analyze_passage(text, language)
 
 
 # -- embedders ----------------------------------------------------------------------------------
@@ -109,13 +114,13 @@ def choose_embedder(given: object, settings: Settings) -> Embedder:
         return _refuse_remote(opener(settings), settings)
     if hasattr(given, "embed"):
         return cast(Embedder, given)
-    from ibid.embedding.functions import FunctionEmbedder  # noqa: PLC0415 - loads numpy
+    from ibid.embedding.functions import FunctionEmbedder
 
     return FunctionEmbedder(cast(Any, given))
 
 
 def _open_minilm(settings: Settings) -> Embedder:
-    from ibid.embedding.local import open_local_embedder  # noqa: PLC0415 - loads numpy
+    from ibid.embedding.local import open_local_embedder
 
     return open_local_embedder(cache=find_cache())
 
@@ -127,13 +132,13 @@ def _open_model_folder(settings: Settings) -> Embedder:
             f"no embedder is called {settings.embedder.name!r}, and no folder either",
             hint=f"use {', '.join(EMBEDDERS)}, or the folder of a model",
         )
-    from ibid.embedding.local import open_local_embedder  # noqa: PLC0415 - loads numpy
+    from ibid.embedding.local import open_local_embedder
 
     return open_local_embedder(folder, cache=find_cache())
 
 
 def _open_remote_embedder(settings: Settings) -> Embedder:
-    from ibid.embedding.remote import RemoteEmbedder  # noqa: PLC0415 - loads numpy
+    from ibid.embedding.remote import RemoteEmbedder
 
     wire, model = _open_wire("embedder", settings.embedder.base_url, settings.embedder.model)
     return RemoteEmbedder(wire, model)
@@ -159,19 +164,19 @@ def choose_generator(given: object, settings: Settings, embedder: Embedder) -> G
         return _refuse_remote(GENERATORS[name](settings, embedder), settings)
     if hasattr(given, "generate"):
         return cast(Generator, given)
-    from ibid.answering.functions import FunctionGenerator  # noqa: PLC0415 - seldom needed
+    from ibid.answering.functions import FunctionGenerator
 
     return FunctionGenerator(cast(Any, given))
 
 
 def _open_extractive(settings: Settings, embedder: Embedder) -> Generator:
-    from ibid.answering.extractive import ExtractiveGenerator  # noqa: PLC0415 - only to answer
+    from ibid.answering.extractive import ExtractiveGenerator
 
     return ExtractiveGenerator(embedder)
 
 
 def _open_chat(settings: Settings, embedder: Embedder) -> Generator:
-    from ibid.answering.chat import ChatGenerator  # noqa: PLC0415 - only where one is named
+    from ibid.answering.chat import ChatGenerator
 
     return ChatGenerator(
         *_open_wire("generator", settings.generator.base_url, settings.generator.model)
@@ -197,7 +202,8 @@ def open_reranker(name: str) -> Reranker | None:
 
 
 def _open_proximity() -> Reranker:
-    from ibid.ranking.proximity import ProximityReranker  # noqa: PLC0415 - seldom needed
+    from ibid.language.analyzer import analyze
+    from ibid.ranking.proximity import ProximityReranker
 
     return ProximityReranker(analyze)
 
@@ -253,7 +259,7 @@ def _search_options(settings: Settings, *, k: int, distinct: bool = False) -> Se
 
 def find_cache() -> Path:
     """Where models are kept in the form in which they start fast."""
-    import platformdirs  # noqa: PLC0415 - 18 ms that a remote model doesn't need
+    import platformdirs
 
     return Path(platformdirs.user_cache_dir("ibid", appauthor=False)) / "models"
 
@@ -265,26 +271,11 @@ def _open_wire(part: str, base_url: str | None, model: str | None) -> tuple[Wire
             f"{part}.name is openai, but {part}.base_url or {part}.model says nothing",
             hint=f"set IBID_{part.upper()}_BASE_URL and IBID_{part.upper()}_MODEL",
         )
-    return Wire(base_url, key=read_key(f"IBID_{part.upper()}_API_KEY")), model
+    from ibid.keys import find_secret
+    from ibid.wire import Wire
 
-
-def read_key(variable: str, environ: Mapping[str, str] = os.environ) -> str:
-    """A secret from its variable, or from the file that VARIABLE_FILE names; "" where neither is.
-
-    Raises BadSetting for a file that others may read.
-    """
-    path = environ.get(f"{variable}_FILE")
-    if not path:
-        return environ.get(variable, "")
-    try:
-        mode = os.stat(path).st_mode
-        if stat.S_IMODE(mode) & 0o077:
-            raise BadSetting(f"{path} can be read by others", hint=f"run `chmod 600 {path}`")
-        return Path(path).read_text("utf-8").strip()
-    except OSError as error:
-        raise BadSetting(
-            f"{variable}_FILE: {path} can't be read: {error.strerror}", hint="mend the path"
-        ) from error
+    secret = find_secret(f"IBID_{part.upper()}_API_KEY", os.environ, user_dir=find_user_dir())
+    return Wire(base_url, key=secret.value if secret is not None else ""), model
 
 
 def _refuse_remote(part: PartT, settings: Settings) -> PartT:

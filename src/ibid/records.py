@@ -277,13 +277,15 @@ class Prompt:
     """What a generator is given: the messages, and the parts that they were made of.
 
     `sources` are numbered from 1 in their order. A language model reads `messages`; a generator
-    without one reads `question` and `sources`. `template` hashes the wording around them.
+    without one reads `question` and `sources`. `template` hashes the wording around them;
+    `language` is the one that question and sources are analysed in.
     """
 
     messages: tuple[Message, ...]
     question: str
     sources: tuple[Hit, ...]
     template: str
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

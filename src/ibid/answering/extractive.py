@@ -77,7 +77,7 @@ class ExtractiveGenerator:
 
     def generate(self, prompt: Prompt) -> Iterator[Delta]:
         """One piece for each sentence; none when the sources have no text."""
-        candidates = find_candidates(prompt.question, prompt.sources)
+        candidates = find_candidates(prompt.question, prompt.sources, language=prompt.language)
         scores = self._score(prompt.question, candidates)
         before = ""
         for candidate in select_sentences(candidates, scores):

@@ -69,6 +69,7 @@ def build_prompt(
     *,
     history: Sequence[str] = (),
     template: str = "grounded",
+    language: str | None = None,
 ) -> Prompt:
     """The prompt for a question: instructions, then what was said before, sources, question.
 
@@ -97,6 +98,7 @@ def build_prompt(
         question=question,
         sources=tuple(sources),
         template=hash_template(wording),
+        language=language,
     )
 
 

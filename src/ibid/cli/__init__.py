@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import os
 import sys
+import traceback
 from importlib import import_module
-from typing import Any, Final
+from itertools import takewhile
+from typing import Final
 
 import click
 
+from ibid.cli.output import abandon_output, prepare_streams, print_error
 from ibid.errors import EXIT_CODES, IbidError
 from ibid.version import VERSION
 
@@ -33,6 +36,7 @@ VERBS: Final = {
 }
 """Verb -> the module it lives in, and its line of help; the module isn't needed for `--help`."""
 
+FAILED: Final = 1
 INTERRUPTED: Final = 130
 
 
@@ -62,45 +66,56 @@ def ibid() -> None:
     A library is the folder given with --library or IBID_LIBRARY, else the nearest .ibid/ upward,
     else one in your data folder. Every verb takes --json: then, and only then, standard output is
     exactly one JSON object. Exit codes: 0 ok, 1 failed, 2 usage, 3 abstained or nothing found,
-    4 a model or database could not be reached.
+    4 a model or database could not be reached, 130 interrupted.
     """
 
 
 def run(arguments: list[str] | None = None) -> None:
     """Run the command line and leave the process with its exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    as_json = "--json" in arguments
+    prepare_streams()
+    try:
+        code = _run_verb(sys.argv[1:] if arguments is None else arguments)
+    except BrokenPipeError:  # nobody reads on, so there is nobody to tell
+        abandon_output()
+        code = FAILED
+    sys.exit(code)
+
+
+def _run_verb(arguments: list[str]) -> int:
+    """The exit code of one call; what went wrong in it is told here."""
+    as_json = "--json" in takewhile(lambda argument: argument != "--", arguments)
     try:
         code = ibid.main(arguments, prog_name="ibid", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
-        _report("Interrupted", "interrupted", "what was committed is kept", as_json=as_json)
-        code = INTERRUPTED
+        print_error("Interrupted", "interrupted", "what was committed is kept", as_json=as_json)
+        return INTERRUPTED
     except click.ClickException as error:
-        if as_json:
-            _report("UsageError", error.format_message(), "see --help", as_json=True)
-        else:
-            error.show()
-        code = error.exit_code
+        return _tell_usage(error, as_json=as_json)
     except IbidError as error:
-        _report(type(error).__name__, error.message, error.hint, as_json=as_json)
-        code = find_exit_code(error)
+        print_error(type(error).__name__, error.message, error.hint, as_json=as_json)
+        return find_exit_code(error)
     except BrokenPipeError:
-        sys.stderr.close()  # nobody reads on: no message can be read either
-        code = 1
-    sys.exit(code if isinstance(code, int) else 0)
+        raise
+    except Exception as error:  # noqa: BLE001 - the face: what nobody foresaw is one clear line too
+        if os.environ.get("IBID_DEBUG"):
+            traceback.print_exc()
+        message = " ".join(f"{type(error).__name__}: {error}".split())
+        hint = "IBID_DEBUG=1 shows where it happened; please report it"
+        print_error("InternalError", message, hint, as_json=as_json)
+        return FAILED
+    return code if isinstance(code, int) else 0
+
+
+def _tell_usage(error: click.ClickException, *, as_json: bool) -> int:
+    if as_json:
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        hint = f"see {context.command_path} --help" if context else "see ibid --help"
+        print_error("UsageError", error.format_message(), hint, as_json=True)
+    else:
+        error.show()
+    return error.exit_code
 
 
 def find_exit_code(error: IbidError) -> int:
     """The exit code of the nearest kind in the tree of errors."""
     return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
-
-
-def _report(kind: str, message: str, hint: str, *, as_json: bool) -> None:
-    """Say what went wrong: as JSON on standard output, or in words on standard error."""
-    if as_json:
-        error: dict[str, Any] = {"type": kind, "message": message, "hint": hint}
-        click.echo(json.dumps({"schema_version": 1, "error": error}, ensure_ascii=False))
-    else:
-        click.echo(f"Error: {message}", err=True)
-        if hint:
-            click.echo(f"  {hint}", err=True)

@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from ibid.cli.output import print_json
 from ibid.errors import BadQuery
-from ibid.library import Library
 from ibid.openers import open_library
 from ibid.records import OWNER, Principals
 from ibid.settings import Settings, find_library, load_settings
-from ibid.shapes import SCHEMA_VERSION, Shape
+
+if TYPE_CHECKING:
+    from ibid.library import Library
+    from ibid.shapes import Shape
 
 FOUND_NOTHING: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a verb has to say: as JSON, in words, and as an exit code."""
+    """What a verb has to say: as JSON, in words, and as an exit code.
+
+    `notes` are its warnings, which the JSON holds in fields of its own.
+    """
 
     shape: Shape
     words: str
     code: int = 0
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,16 +48,28 @@ class Call:
         """Where the library lies that this call is about."""
         return find_library(self.place)
 
-    def load_settings(self, **flags: Any) -> Settings:
-        """The settings in force, with what the flags of this call say."""
-        given = {name: value for name, value in flags.items() if value is not None}
-        return load_settings({**self.flags, **given}, library=self.find_library())
+    def load_settings(self, flags: Mapping[str, Any] | None = None) -> Settings:
+        """The settings in force, with what this call says by their keys; None says nothing."""
+        return load_settings({**self.flags, **(flags or {})}, library=self.find_library())
 
-    def open_library(self, *, create: bool = False, **flags: Any) -> Library:
-        """The library, opened; made when it is missing and the verb may."""
-        return open_library(
-            self.find_library(), settings=self.load_settings(**flags), create=create
-        )
+    def open_library(
+        self,
+        *,
+        create: bool = False,
+        sends: tuple[str, ...] = (),
+        flags: Mapping[str, Any] | None = None,
+    ) -> Library:
+        """The library, opened; made when it is missing and the verb may.
+
+        `sends` names the parts that the verb hands text to. Where such a part is not on this
+        machine, a line on standard error says where the text goes.
+        """
+        settings = self.load_settings(flags)
+        library = open_library(self.find_library(), settings=settings, create=create)
+        for part, address in library.remotes().items() if sends else ():
+            if part in sends:
+                click.echo(f"text may go to the {part} at {address}", err=True)
+        return library
 
 
 Verb = Callable[..., Outcome]
@@ -72,10 +89,12 @@ def verb(function: Verb) -> click.Command:
         )
         outcome = function(call, **options)
         if call.as_json:
-            shape = {"schema_version": SCHEMA_VERSION, **outcome.shape}
-            click.echo(json.dumps(shape, ensure_ascii=False, default=str))
-        elif outcome.words:
+            print_json(outcome.shape)
+            return outcome.code
+        if outcome.words:
             click.echo(outcome.words)
+        for note in outcome.notes:
+            click.echo(f"note: {note}", err=True)
         return outcome.code
 
     return click.command(name)(_add_options(invoke))
@@ -107,11 +126,3 @@ def read_principals(names: tuple[str, ...]) -> Principals:
             "--as '*' beside other principals", hint="the owner sees all: leave them out"
         )
     return OWNER
-
-
-def relative(path: Path) -> str:
-    """A path as a person would write it from here."""
-    try:
-        return str(path.relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)

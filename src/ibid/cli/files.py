@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,30 +11,37 @@ import click
 from ibid.chunking.chunk import chunk
 from ibid.chunking.options import Chunking, choose_chunking
 from ibid.cli.call import Call, Outcome, verb
-from ibid.errors import UnreadableDocument
+from ibid.cli.words import count_words, join_words
 from ibid.flows.prepare import clean_document, hash_content
 from ibid.language.detection import detect_language
 from ibid.openers import choose_embedder
 from ibid.reading.pool import read_file
-from ibid.records import Document
+from ibid.records import Document, Passage
 from ibid.shapes import shape_document, shape_passages
 
 
+_FILE = click.Path(exists=True, dir_okay=False, readable=False, path_type=Path)
+
+
 @verb
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=_FILE)
 def convert_command(call: Call, path: Path) -> Outcome:
-    """Show a file as the document it becomes: its text, with --json its blocks too."""
+    """Show a file as the document it becomes.
+
+    In words that is its text; --json adds blocks, title and metadata.
+    """
     document = _read(call, path)
     return Outcome(shape_document(document), document.text)
 
 
 @verb
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("path", type=_FILE)
 @click.option(
     "--by",
+    type=click.Choice(("structure", "sentences", "words", "characters")),
     default="structure",
     show_default=True,
-    help="structure, sentences, words or characters.",
+    help="What the file is cut by.",
 )
 @click.option("--size", type=int, help="Size in the method's unit.")
 @click.option("--overlap", type=int, help="How much of a passage the next one repeats.")
@@ -54,26 +62,36 @@ def chunk_command(
         language=detect_language(document.text),
     )
     pieces = [len(s) for s in embedder.tokenizer.spans([p.indexed_text for p in passages])]
-    shapes = [
-        {**shape, "pieces": count} if explain else shape
-        for shape, count in zip(shape_passages(passages), pieces, strict=True)
-    ]
-    words = "\n\n".join(
-        f"[{passage.ordinal}] {passage.start}-{passage.end}"
-        + (f"  {count} pieces, {_explain(chunking)}" if explain else "")
-        + f"  {' > '.join(passage.headings)}\n{passage.text}"
-        for passage, count in zip(passages, pieces, strict=True)
-    )
-    return Outcome({"chunking": str(chunking), "passages": shapes}, words)
+    shape = {
+        "chunking": str(chunking),
+        "passages": [
+            {**shape, "pieces": count} if explain else shape
+            for shape, count in zip(shape_passages(passages), pieces, strict=True)
+        ],
+    }
+    return Outcome(shape, _tell_passages(passages, pieces, chunking if explain else None))
 
 
 def _read(call: Call, path: Path) -> Document:
-    settings = call.load_settings()
-    if not path.exists():
-        raise UnreadableDocument(f"{path} doesn't exist", hint="give the path of a file")
-    document = read_file(path, max_bytes=settings.ingest.max_file_bytes)
+    document = read_file(path, max_bytes=call.load_settings().ingest.max_file_bytes)
     return clean_document(replace(document, id=path.as_posix(), source=path.resolve().as_uri()))
 
 
-def _explain(chunking: Chunking) -> str:
-    return f"by {chunking.by}, at most {chunking.size} with {chunking.overlap} repeated"
+def _tell_passages(
+    passages: Sequence[Passage], pieces: Sequence[int], explained: Chunking | None
+) -> str:
+    """The passages with their places; where the cutting is explained, with what they cost."""
+    told = [
+        join_words(
+            f"[{passage.ordinal}] {passage.start}-{passage.end}",
+            explained and f"{count_words(count, 'piece')} with its heading path",
+            " > ".join(passage.headings),
+            by="  ",
+        )
+        + f"\n{passage.text.strip()}"
+        for passage, count in zip(passages, pieces, strict=True)
+    ]
+    if explained:
+        limits = f"at most {explained.size}, {explained.overlap} of it repeated"
+        told.append(f"{count_words(len(passages), 'passage')} by {explained.by}, {limits}")
+    return "\n\n".join(told)

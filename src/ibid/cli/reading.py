@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any, get_args
 
 import click
 
 from ibid.cli.call import FOUND_NOTHING, Call, Outcome, verb
-from ibid.records import Answer, AnswerStatus, Citation, Hit, Passage, Query, SearchMode, Verdict
+from ibid.cli.words import (
+    count_words,
+    indent,
+    join_words,
+    make_table,
+    tell_allow,
+    tell_facts,
+    tell_tags,
+)
+from ibid.records import (
+    Answer,
+    AnswerStatus,
+    Citation,
+    DocumentInfo,
+    Hit,
+    Passage,
+    Query,
+    SearchMode,
+    SearchResult,
+    Verdict,
+)
 from ibid.shapes import (
     shape_answer,
     shape_blocks,
     shape_info,
     shape_passages,
     shape_result,
+    shape_time,
 )
 
-WIDTH = 96
-"""Columns of printed text."""
+LINES = 6
+"""Lines that a hit shows of its passage."""
 
 _MARKS = {
     Verdict.SUPPORTED: "",
@@ -32,11 +52,11 @@ _MARKS = {
 def _searching(function: Any) -> Any:
     """The options of every verb that searches."""
     for option in (
-        click.option("--version", "version", type=int, help="A past version of the library."),
+        click.option("--version", "version", type=int, help="Search a past version of the library."),
         click.option("--include-archived", is_flag=True, help="Search archived documents too."),
-        click.option("--rerank", metavar="NAME", help="A reranker, or none."),
-        click.option("--filter", metavar="EXPR", help="For example: tag.department = 'hr'"),
-        click.option("--mode", type=click.Choice(get_args(SearchMode)), help="Which retrievers."),
+        click.option("--rerank", metavar="NAME", help="The reranker: proximity, or none."),
+        click.option("--filter", metavar="EXPR", help="Such as: tag.department = 'hr'"),
+        click.option("--mode", type=click.Choice(get_args(SearchMode)), help="Which retrievers search."),
     ):
         function = option(function)
     return function
@@ -49,19 +69,22 @@ def _searching(function: Any) -> Any:
 @click.option("--explain", is_flag=True, help="Show what each retriever gave a hit.")
 @_searching
 def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outcome:
-    """Find the passages that fit a text best."""
-    with call.open_library() as library:
+    """Find passages.
+
+    They are the ones that fit TEXT best, by its words and by its meaning.
+    """
+    with call.open_library(sends=("embedder",)) as library:
         query, rerank, changes = _read_options(call, text, options)
         result = library.run_search(query, rerank=rerank, **changes)
-    words = "\n\n".join(_tell_hit(hit, explain) for hit in result.hits) or "nothing found"
+    words = _tell_result(result, explain)
     return Outcome(shape_result(result), words, 0 if result.hits else FOUND_NOTHING)
 
 
 @verb
 @click.argument("question")
 @click.option("--sources", "k", type=click.IntRange(1), help="How many passages to answer from.")
-@click.option("--generator", metavar="NAME", help="What writes the answer.")
-@click.option("--strict", is_flag=True, default=None, help="Leave out what nothing supports.")
+@click.option("--generator", metavar="NAME", help="What writes the answer: extractive or openai.")
+@click.option("--strict", is_flag=True, default=None, help="Leave out what no source supports.")
 @click.option("--stream", is_flag=True, help="Show the answer while it is written.")
 @_searching
 def ask_command(
@@ -72,9 +95,13 @@ def ask_command(
     stream: bool,
     **options: Any,
 ) -> Outcome:
-    """Answer a question from the documents, each sentence cited and each citation checked."""
+    """Answer a question, every sentence cited and checked.
+
+    Where the documents hold no answer, that is said and the exit code is 3.
+    """
     streaming = stream and not call.as_json
-    with call.open_library(generator=generator) as library:
+    flags = {"generator.name": generator}
+    with call.open_library(sends=("embedder", "generator"), flags=flags) as library:
         query, rerank, changes = _read_options(call, question, options)
         answer = library.run_ask(
             query,
@@ -83,39 +110,34 @@ def ask_command(
             on_text=(lambda piece: click.echo(piece, nl=False)) if streaming else None,
             **changes,
         )
-    if streaming and answer.status is AnswerStatus.ANSWERED:
-        click.echo()
-        words = _tell_sources(answer)
-    else:
-        words = "\n\n".join(filter(None, (answer.text, _tell_sources(answer))))
     found = answer.status is AnswerStatus.ANSWERED
-    return Outcome(shape_answer(answer), words, 0 if found else FOUND_NOTHING)
+    if streaming and found:
+        click.echo("\n")
+    text = None if streaming and found else answer.text
+    words = join_words(text, _tell_sources(answer), by="\n\n")
+    code = 0 if found else FOUND_NOTHING
+    return Outcome(shape_answer(answer), words, code, answer.warnings)
 
 
 @verb
-@click.option("--filter", metavar="EXPR", help="For example: modified >= 2025-01-01")
+@click.option("--filter", metavar="EXPR", help="Such as: modified >= 2025-01-01")
 def list_command(call: Call, filter: str | None) -> Outcome:
-    """List the documents that the caller may see."""
+    """List the documents.
+
+    They are those that the caller may see, in the order they came in.
+    """
     with call.open_library() as library:
         found = library.documents(call.principals, filter=filter)
-    lines = [
-        "  ".join(
-            filter_empty(
-                info.id,
-                info.title or "",
-                f"{info.passages} passages",
-                "archived" if info.archived else "",
-                f"for {', '.join(sorted(info.allow)) or 'nobody'}"
-                if info.allow is not None
-                else "",
-            )
+    words = make_table(
+        (
+            info.id,
+            info.title or "",
+            count_words(info.passages, "passage"),
+            join_words("archived" if info.archived else None, tell_allow(info.allow)),
         )
         for info in found
-    ]
-    return Outcome(
-        {"documents": [shape_info(info) for info in found]},
-        "\n".join(lines) or "no documents",
     )
+    return Outcome({"documents": [shape_info(info) for info in found]}, words or "no documents")
 
 
 @verb
@@ -123,7 +145,10 @@ def list_command(call: Call, filter: str | None) -> Outcome:
 @click.option("--text", "part", flag_value="text", help="Only the text.")
 @click.option("--passages", "part", flag_value="passages", help="Only the passages.")
 def show_command(call: Call, id: str, part: str | None) -> Outcome:
-    """Show one document: what is known of it, its text, its passages."""
+    """Show one document.
+
+    In words: what is known of it and its text; --json adds its blocks and passages.
+    """
     with call.open_library() as library:
         info = library.describe(id, call.principals)
         document = library.document(id, call.principals)
@@ -139,13 +164,15 @@ def show_command(call: Call, id: str, part: str | None) -> Outcome:
     told = "\n\n".join(_tell_passage(passage) for passage in passages)
     if part == "passages":
         return Outcome(shape, told)
-    head = "\n".join(f"{name}: {value}" for name, value in shape_info(info).items() if value)
-    return Outcome(shape, f"{head}\n\n{document.text}")
+    return Outcome(shape, f"{_tell_info(info)}\n\n{document.text}")
 
 
 @verb
 def status_command(call: Call) -> Outcome:
-    """Tell what the library holds, as far as the caller sees it."""
+    """Tell what the library holds.
+
+    Documents and passages are counted as far as the caller sees them.
+    """
     with call.open_library() as library:
         status = library.status(call.principals)
     made = status.manifest
@@ -166,10 +193,8 @@ def status_command(call: Call) -> Outcome:
     }
     if status.restricted_documents is not None:
         shape["restricted_documents"] = status.restricted_documents
-    words = "\n".join(
-        f"{name.replace('_', ' ')}: {value if name != 'embedder' else made.embedder}"
-        for name, value in shape.items()
-    )
+    told = {**shape, "embedder": f"{made.embedder}, {made.dimension} dimensions"}
+    words = tell_facts({name.replace("_", " "): str(value) for name, value in told.items()})
     return Outcome(shape, words)
 
 
@@ -188,39 +213,72 @@ def _read_options(
     return query, rerank, {name: value for name, value in options.items() if value is not None}
 
 
+def _tell_result(result: SearchResult, explain: bool) -> str:
+    told = [_tell_hit(hit, explain) for hit in result.hits] or ["nothing found"]
+    if explain:
+        spent = ", ".join(f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items())
+        told.append(f"version {result.version}, {result.mode}; milliseconds: {spent}")
+    return "\n\n".join(told)
+
+
 def _tell_hit(hit: Hit, explain: bool) -> str:
     lines = [f"{hit.rank}. {_tell_place(hit)}  score {hit.score:.4f}"]
     if explain:
-        lines.extend(
-            f"   {name}: rank {given.rank}, score {given.score:.4f}, share {given.share:.4f}"
-            for name, given in hit.contributions.items()
+        given = make_table(
+            (name, f"rank {one.rank}", f"score {one.score:.4f}", f"share {one.share:.4f}")
+            for name, one in hit.contributions.items()
         )
-    lines.append(_indent(hit.passage.text, most=4))
+        lines.append(indent(given))
+    body = hit.passage.text[hit.passage.body :]
+    lines.append(indent(body if body.strip() else hit.passage.text, most=LINES))
     return "\n".join(lines)
 
 
 def _tell_place(hit: Hit) -> str:
-    path = " > ".join(hit.passage.headings) or hit.document.title or ""
-    page = f"page {hit.passage.page}" if hit.passage.page else ""
-    span = f"characters {hit.passage.start}-{hit.passage.end}"
-    return ", ".join(filter_empty(hit.document_id, path, page, span))
+    passage = hit.passage
+    path = " > ".join(passage.headings) or hit.document.title
+    page = f"page {passage.page}" if passage.page else None
+    return join_words(
+        hit.document_id, path, page, f"characters {passage.start}-{passage.end}"
+    )
 
 
 def _tell_passage(passage: Passage) -> str:
-    page = f", page {passage.page}" if passage.page else ""
-    path = " > ".join(passage.headings)
-    return f"[{passage.ordinal}] {passage.start}-{passage.end}{page}  {path}\n{passage.text}"
+    place = join_words(
+        f"[{passage.ordinal}] {passage.start}-{passage.end}",
+        f"page {passage.page}" if passage.page else None,
+        " > ".join(passage.headings),
+        by="  ",
+    )
+    return f"{place}\n{passage.text.strip()}"
+
+
+def _tell_info(info: DocumentInfo) -> str:
+    return tell_facts(
+        {
+            "id": info.id,
+            "title": info.title,
+            "source": info.source,
+            "media type": info.media_type,
+            "modified": shape_time(info.modified_at),
+            "version": str(info.version),
+            "archived": "yes" if info.archived else None,
+            "access": tell_allow(info.allow) or "public",
+            "tags": tell_tags(info.tags),
+            "metadata": tell_tags(info.metadata),
+            "passages": str(info.passages),
+            "characters": f"{info.characters:,}",
+        }
+    )
 
 
 def _tell_sources(answer: Answer) -> str:
-    """The cited places with their quotes, what could not be confirmed, and who wrote it."""
+    """The cited places with their quotes, each once, and who wrote the answer."""
     cited: dict[tuple[object, ...], str] = {}
     for citation in answer.citations:
-        cited.setdefault(
-            (citation.marker, citation.start, citation.quote), _tell_citation(citation)
-        )
+        place = (citation.marker, citation.start, citation.quote or citation.claim.text)
+        cited.setdefault(place, _tell_citation(citation))
     lines = list(cited.values())
-    lines.extend(f"note: {warning}" for warning in answer.warnings)
     if answer.status is AnswerStatus.ANSWERED and answer.generator == "extractive":
         lines.append("Quoted from the documents as they stand; no language model was used.")
     return "\n".join(lines)
@@ -228,20 +286,11 @@ def _tell_sources(answer: Answer) -> str:
 
 def _tell_citation(citation: Citation) -> str:
     mark = _MARKS[citation.verdict].format(citation.reason)
+    marker = f"[{citation.marker or '?'}]"
     if citation.quote is None:
-        return f"[{citation.marker or '?'}] {citation.claim.text}{mark}"
-    path = " > ".join(citation.headings) or citation.title or ""
-    page = f"page {citation.page}" if citation.page else ""
+        return f"{marker} {citation.claim.text}{mark}"
+    path = " > ".join(citation.headings) or citation.title
+    page = f"page {citation.page}" if citation.page else None
     span = f"characters {citation.start}-{citation.end}"
-    place = ", ".join(filter_empty(citation.document_id or "", path, page, span))
-    return f"[{citation.marker}] {place}{mark}\n{_indent(citation.quote)}"
-
-
-def _indent(text: str, most: int | None = None) -> str:
-    lines = textwrap.wrap(" ".join(text.split()), WIDTH - 4, max_lines=most, placeholder=" …")
-    return textwrap.indent("\n".join(lines), "    ")
-
-
-def filter_empty(*parts: str) -> list[str]:
-    """The parts that say something."""
-    return [part for part in parts if part]
+    place = join_words(citation.document_id, path, page, span)
+    return f"{marker} {place}{mark}\n{indent(citation.quote)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import platform
 import resource
 import shutil
@@ -15,6 +16,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from ibid.cli.call import Call, Outcome, verb
+from ibid.cli.words import count_words, make_table
 from ibid.errors import IbidError, LibraryNotFound
 from ibid.openers import choose_embedder, choose_generator, find_cache
 from ibid.settings import describe_settings
@@ -35,13 +37,21 @@ EXTRAS: Final = {
 
 @verb
 def config_command(call: Call) -> Outcome:
-    """Show every setting: its value, where that came from, and its name in the environment."""
+    """Show the settings and where each came from.
+
+    An origin is default, a file, a variable of the environment, or a flag.
+    """
     rows = describe_settings(call.load_settings())
-    words = "\n".join(
-        f"{row['key']} = {row['value']!r}  ({row['origin']}; {row['variable']})\n    {row['help']}"
+    words = make_table(
+        (f"{row['key']} = {_tell_value(row['value'])}", str(row["origin"]), f"{row['help']}")
         for row in rows
     )
     return Outcome({"settings": rows, "library": call.find_library()}, words)
+
+
+def _tell_value(value: object) -> str:
+    """A value as the configuration file writes it; none where nothing is set."""
+    return "none" if value is None else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +66,19 @@ class Finding:
 
 @verb
 def doctor_command(call: Call) -> Outcome:
-    """Tell what is installed, found, reachable and wrong, with the next step for each."""
+    """Tell what is installed, found and wrong.
+
+    Each thing that is wrong comes with the next step, and makes the exit code 1.
+    """
     findings = [finding for look in _LOOKS for finding in look(call)]
     lines = [
-        f"{'ok   ' if finding.ok else 'WRONG'} {finding.what}: {finding.detail}"
-        + (f"\n      {finding.advice}" if finding.advice else "")
+        line
         for finding in findings
+        for line in (
+            ("ok" if finding.ok else "WRONG", finding.what, finding.detail),
+            ("", "", finding.advice),
+        )
+        if any(line)
     ]
     well = all(finding.ok for finding in findings)
     shape = {
@@ -70,7 +87,7 @@ def doctor_command(call: Call) -> Outcome:
             {"what": f.what, "ok": f.ok, "detail": f.detail, "advice": f.advice} for f in findings
         ],
     }
-    return Outcome(shape, "\n".join(lines), 0 if well else 1)
+    return Outcome(shape, make_table(lines), 0 if well else 1)
 
 
 def _look_at_system(call: Call) -> Iterator[Finding]:
@@ -134,7 +151,8 @@ def _look_at_library(call: Call) -> Iterator[Finding]:
     except IbidError as error:
         yield Finding("library", False, f"{place}: {error.message}", error.hint)
     else:
-        held = f"version {status.version}, {status.documents} documents that you may see"
+        seen = count_words(status.documents, "document")
+        held = f"version {status.version}, {seen} that you may see"
         yield Finding("library", True, f"{place}: {held}")
     yield Finding("cache", True, str(find_cache()))
 
@@ -150,7 +168,7 @@ _LOOKS: Final[tuple[Callable[[Call], Iterator[Finding]], ...]] = (
 @verb
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(call: Call, shell: str) -> Outcome:
-    """Print the script that makes a shell complete ibid's verbs and options.
+    """Print the completion script of a shell.
 
     For bash: ibid completion bash > ~/.local/share/bash-completion/completions/ibid
     """

@@ -16,7 +16,7 @@ from ibid.records import JSON, IngestReport
 from ibid.shapes import shape_report, shape_source
 
 if TYPE_CHECKING:
-    from ibid.flows.sync import OnProgress, Progress
+    from ibid.flows.options import OnProgress, Progress
 
 FAILED = 1
 

@@ -6,14 +6,14 @@ import hashlib
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
-from ibid.answering.abstain import LEAST_COSINE, abstention_text, should_abstain
+from ibid.answering.abstain import abstention_text, should_abstain
 from ibid.answering.citations import hold_back_markers, parse_claims
 from ibid.answering.prompt import build_prompt
 from ibid.answering.strict import keep_supported
 from ibid.answering.verify import verify_claims
-from ibid.flows.search import SearchOptions, search
+from ibid.flows.options import AskOptions
+from ibid.flows.search import search
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.detection import choose_query_language, detect_language
 from ibid.protocols import Embedder, Generator, Index, Reranker
@@ -29,24 +29,6 @@ from ibid.records import (
     SearchResult,
     Verdict,
 )
-
-SOURCES: Final = 6
-"""Passages that an answer is made from."""
-
-
-@dataclass(frozen=True, slots=True)
-class AskOptions:
-    """How a question is answered, and the hash of the settings that this came from.
-
-    With `strict`, claims that nothing supports are left out. `min_cosine` is the least likeness
-    at which passages without any word of the question may still answer it.
-    """
-
-    search: SearchOptions = SearchOptions(k=SOURCES, distinct=True)
-    min_cosine: float = LEAST_COSINE
-    strict: bool = False
-    template: str = "grounded"
-    settings_hash: str = ""
 
 
 @dataclass(slots=True)
@@ -88,7 +70,11 @@ def ask(
         if reason is not None:
             return _abstain(blank, reason)
         prompt = build_prompt(
-            query.text, found.hits, history=query.history, template=options.template
+            query.text,
+            found.hits,
+            history=query.history,
+            template=options.template,
+            language=language,
         )
         with watch.timing("generate"):
             draft = generate_draft(prompt, generator, on_text)

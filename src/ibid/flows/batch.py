@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from ibid.chunking.options import Chunking
 from ibid.errors import DuplicateDocument
 from ibid.flows.manifest import describe_library
 from ibid.flows.options import IngestOptions
-from ibid.flows.plan import Plan
 from ibid.flows.prepare import embed_passages, hash_content, put_document
 from ibid.flows.stopwatch import Stopwatch
+from ibid.flows.tally import Tally
 from ibid.protocols import (
     Change,
     Embedder,
@@ -25,65 +25,7 @@ from ibid.protocols import (
     SetMetadata,
     StoredDocument,
 )
-from ibid.records import (
-    JSON,
-    Document,
-    Failed,
-    IngestReport,
-    Moved,
-    PassageCounts,
-    Skipped,
-)
-
-
-@dataclass(slots=True)
-class Tally:
-    """A report in the making."""
-
-    added: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    metadata_changed: list[str] = field(default_factory=list)
-    moved: list[Moved] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    unchanged: int = 0
-    skipped: list[Skipped] = field(default_factory=list)
-    failed: list[Failed] = field(default_factory=list)
-    passages: PassageCounts = PassageCounts()
-
-    def count(
-        self, *, added: int = 0, removed: int = 0, embedded: int = 0, truncated: int = 0
-    ) -> None:
-        """Add to the numbers of passages."""
-        so_far = self.passages
-        self.passages = PassageCounts(
-            so_far.added + added,
-            so_far.removed + removed,
-            so_far.embedded + embedded,
-            so_far.truncated + truncated,
-        )
-
-    def take_plan(self, plan: Plan) -> None:
-        """Take over what a plan settled without reading."""
-        self.unchanged += plan.unchanged
-        self.skipped.extend(plan.skipped)
-        self.failed.extend(plan.failed)
-
-    def report(self, version: int, seconds: Mapping[str, float]) -> IngestReport:
-        """The finished report."""
-        stages = ("reading", "chunking", "embedding", "writing", "total")
-        return IngestReport(
-            version=version,
-            added=tuple(self.added),
-            updated=tuple(self.updated),
-            metadata_changed=tuple(self.metadata_changed),
-            moved=tuple(self.moved),
-            removed=tuple(self.removed),
-            unchanged=self.unchanged,
-            skipped=tuple(self.skipped),
-            failed=tuple(self.failed),
-            passages=self.passages,
-            seconds={stage: round(seconds.get(stage, 0.0), 3) for stage in stages},
-        )
+from ibid.records import JSON, Document, Moved
 
 
 class Batch:

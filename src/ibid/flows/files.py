@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from ibid.errors import BadQuery, DuplicateDocument, EmptyDocument, IbidError, UnsupportedFormat
-from ibid.flows.batch import Batch, Tally
+from ibid.flows.batch import Batch
 from ibid.flows.ingest import enumerate_ids, find_stored, layer_over, refuse_repeated
 from ibid.flows.options import IngestOptions
 from ibid.flows.prepare import clean_document
 from ibid.flows.stopwatch import Stopwatch
+from ibid.flows.tally import Tally
 from ibid.protocols import Embedder, Index, StoredDocument
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 from ibid.records import JSON, Document, Failed, IngestReport, Skipped

@@ -7,24 +7,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from ibid.errors import BadSetting, DuplicateDocument, UnknownDocument
-from ibid.flows.batch import Batch, Tally
-from ibid.flows.options import IngestOptions
+from ibid.flows.batch import Batch
+from ibid.flows.options import EVERYTHING, IngestOptions
 from ibid.flows.prepare import clean_document
 from ibid.flows.stopwatch import Stopwatch
+from ibid.flows.tally import Tally
 from ibid.protocols import (
     Embedder,
     Index,
     RemoveDocument,
-    Scope,
     SetMetadata,
     Snapshot,
     StoredDocument,
 )
-from ibid.records import JSON, OWNER, Document, IngestReport
+from ibid.records import JSON, Document, IngestReport
 from ibid.sources.layers import apply_overrides, layer_metadata, merge_overrides
-
-EVERYTHING = Scope(OWNER, include_archived=True)
-"""The owner's scope, in which whoever may write sees what is there."""
 
 
 def write_documents(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ibid.chunking.options import Chunking
 from ibid.errors import EmbedderMismatch
-from ibid.language.analyzer import ANALYZER
 from ibid.protocols import Embedder, Manifest
+from ibid.version import ANALYZER
 
 
 def describe_library(embedder: Embedder, chunking: Chunking) -> Manifest:

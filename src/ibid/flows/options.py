@@ -1,11 +1,17 @@
-"""How documents are taken in: what they are cut by, how files are read, when work is committed."""
+"""The options of the flows, light enough to be made before any flow is needed."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
 
 from ibid.chunking.options import Chunking
+from ibid.protocols import Scope
+from ibid.records import OWNER, SearchMode
+
+EVERYTHING: Final = Scope(OWNER, include_archived=True)
+"""The owner's scope, in which whoever may write sees what is there."""
 
 MAX_FILE_BYTES: Final = 100_000_000
 READ_SECONDS: Final = 120.0
@@ -14,7 +20,9 @@ READ_BYTES: Final = 1024**3
 
 @dataclass(frozen=True, slots=True)
 class IngestOptions:
-    """`chunking` is the library's own, for a document that no rule gives another.
+    """How documents are taken in.
+
+    `chunking` is the library's own, for a document that no rule gives another.
 
     Files over `max_file_bytes` are refused; the others are read by `readers` processes, each
     within `read_seconds` for a file and `read_bytes` of memory. A commit is due when
@@ -28,3 +36,68 @@ class IngestOptions:
     read_bytes: int = READ_BYTES
     commit_seconds: float = 5.0
     commit_passages: int = 512
+
+
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """How a folder is synced: `checksum` reads every file, `allow_emptying` lets more than half of
+    the documents go."""
+
+    ingest: IngestOptions = IngestOptions()
+    checksum: bool = False
+    dry_run: bool = False
+    allow_emptying: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run is: files done of those to be read, and the version that holds them."""
+
+    done: int
+    total: int
+    version: int
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
+"""Called after each commit: what it counts as done is in the library for good."""
+
+
+CANDIDATES: Final = 100
+"""Passages that each retriever gives to fusion (the depth at which the defaults were measured)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """How a search is carried out.
+
+    `candidates` is the depth of each retriever, `weights` are by retriever (1 unless given),
+    `min_score` is held against the score that is shown: the fused one, or the reranker's. With
+    `distinct`, passages of the same text fill one place.
+    """
+
+    k: int = 10
+    mode: SearchMode = "hybrid"
+    candidates: int = CANDIDATES
+    rrf_k: int = 60
+    weights: Mapping[str, float] = field(default_factory=dict)
+    min_score: float | None = None
+    distinct: bool = False
+
+
+SOURCES: Final = 6
+"""Passages that an answer is made from."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskOptions:
+    """How a question is answered, and the hash of the settings that this came from.
+
+    With `strict`, claims that nothing supports are left out. `min_cosine` is the least likeness
+    at which passages without any word of the question may still answer it.
+    """
+
+    search: SearchOptions = SearchOptions(k=SOURCES, distinct=True)
+    min_cosine: float = 0.35
+    strict: bool = False
+    template: str = "grounded"
+    settings_hash: str = ""

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from ibid.errors import BadQuery, UnknownSource
-from ibid.flows.ingest import EVERYTHING
+from ibid.flows.options import EVERYTHING
 from ibid.flows.stopwatch import Stopwatch
 from ibid.protocols import Index, RemoveDocument, Source, SourceInfo
 from ibid.records import IngestReport, PassageCounts

@@ -3,39 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Final
 
+from ibid.flows.options import SearchOptions
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.analyzer import analyze_query
 from ibid.language.detection import choose_query_language
 from ibid.protocols import Embedder, Index, Reranker, Scope, Scored, Snapshot
 from ibid.ranking.fusion import Fused, fuse_rrf
 from ibid.ranking.select import select_hits
-from ibid.records import Contribution, Hit, Query, SearchMode, SearchResult
-
-CANDIDATES: Final = 100
-"""Passages that each retriever gives to fusion (the depth at which the defaults were measured)."""
+from ibid.records import Contribution, Hit, Query, SearchResult
 
 STAGES: Final = ("embed", "lexical", "dense", "fuse", "rerank", "total")
-
-
-@dataclass(frozen=True, slots=True)
-class SearchOptions:
-    """How a search is carried out.
-
-    `candidates` is the depth of each retriever, `weights` are by retriever (1 unless given),
-    `min_score` is held against the score that is shown: the fused one, or the reranker's. With
-    `distinct`, passages of the same text fill one place.
-    """
-
-    k: int = 10
-    mode: SearchMode = "hybrid"
-    candidates: int = CANDIDATES
-    rrf_k: int = 60
-    weights: Mapping[str, float] = field(default_factory=dict)
-    min_score: float | None = None
-    distinct: bool = False
 
 
 def search(

@@ -20,9 +20,6 @@ import Stemmer
 from ibid.language import scripts
 from ibid.language.stop_words import FUNCTION_CHARACTERS, STOP_WORDS
 
-ANALYZER: Final = "ibid-1"
-"""Recorded in every library; a change of any term that `analyze` gives needs a new name."""
-
 TOKENS_KEPT: Final = 1 << 16  # some 20 MB of tokens with their terms
 MAX_TERM: Final = 255  # characters; what is longer is data, not language, and is cut
 MAX_PARTS: Final = 64  # of one compound

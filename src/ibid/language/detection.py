@@ -71,6 +71,8 @@ def choose_query_language(text: str, library_languages: Mapping[str, int]) -> st
 
     Few words are often unsure, and a language that no document has finds nothing.
     """
+    if len(library_languages) == 1:  # whatever is detected, it is that one
+        return _find_main_language(library_languages)
     detected = detect_language(text)
     if detected is not None and library_languages.get(detected):
         return detected

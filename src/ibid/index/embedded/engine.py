@@ -19,26 +19,25 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from ibid.errors import BadQuery, EmbedderMismatch, LibraryLocked
-from ibid.index.embedded import reads, schema, vectors, writes
-from ibid.index.embedded.lexical import Postings
-from ibid.index.embedded.purge import purge_documents
-from ibid.index.embedded.snapshot import EmbeddedSnapshot, load_live
+from ibid.index.embedded import reads, schema, writes
+from ibid.index.embedded.reads import Segment
+from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
 from ibid.index.embedded.transaction import Applied, apply_changes
 from ibid.protocols import Change, FileState, Manifest, SourceInfo
 
 if TYPE_CHECKING:
+    from ibid.index.embedded.lexical import Postings
     from ibid.protocols import Vectors
 
 LOCK_POLL_SECONDS: Final = 0.05
 
-SNAPSHOT_TRIES: Final = 5
-"""Times that a snapshot is taken anew when a merge removes a file under it."""
+OPEN_TRIES: Final = 5
+"""Times that files are looked up anew when a merge or purge has replaced one of them."""
 
 
 class EmbeddedIndex:
@@ -100,7 +99,7 @@ class EmbeddedIndex:
             raise BadQuery(f"the library has no version {wanted}", hint=f"the last one is {last}")
         known = self._snapshots.get(wanted)
         if known is None:
-            known = self._take_snapshot(wanted)
+            known = EmbeddedSnapshot(wanted, connect=self._connect, open_files=self._open_files)
             kept = self._snapshots.get(last)
             self._snapshots = {wanted: known} | ({last: kept} if kept else {})
         return known
@@ -109,16 +108,19 @@ class EmbeddedIndex:
         """See `Index.find_vectors`."""
         connection = self._connect()
         rows = reads.read_rows_of(connection, list(dict.fromkeys(text_hashes)))
-        segments = reads.read_segments(connection) if rows else []
+        if not rows:
+            return {}
+        from ibid.index.embedded.vectors import MappedSegment  # noqa: PLC0415 - loads numpy
+
         found: dict[bytes, Vectors] = {}
-        for segment in segments:
+        for segment in reads.read_segments(connection):
             inside = {
                 h: row for h, row in rows.items() if segment.first_row <= row < segment.end_row
             }
             if inside:
-                mapped = vectors.map_segment(self._vector_file(segment.file))
-                for text_hash, row in inside.items():
-                    found[text_hash] = vectors.read_rows(mapped, row - segment.first_row, 1)[0]
+                mapped = MappedSegment(segment, self._folder / "vectors")
+                positions = [row - segment.first_row for row in inside.values()]
+                found.update(zip(inside, mapped.read(positions), strict=True))
         return found
 
     def sources(self) -> list[SourceInfo]:
@@ -129,30 +131,23 @@ class EmbeddedIndex:
         """See `Index.files`."""
         return reads.read_files(self._connect(), source)
 
-    def _take_snapshot(self, version: int) -> EmbeddedSnapshot:
-        for attempt in range(SNAPSHOT_TRIES):
-            try:
-                return self._read_snapshot(version)
-            except FileNotFoundError:
-                if attempt == SNAPSHOT_TRIES - 1:
-                    raise
-        raise AssertionError("unreachable")
+    def _open_files(self) -> SearchFiles:
+        """The files of the last version, which hold the rows of all versions before it."""
+        from ibid.index.embedded.vectors import MappedSegment  # noqa: PLC0415 - loads numpy
 
-    def _read_snapshot(self, version: int) -> EmbeddedSnapshot:
-        connection = self._connect()
-        with _reading(connection):
-            live = load_live(connection, version)
-            segments = reads.read_segments(connection)
-            generation = reads.read_generation(connection)
-        postings = self._open_postings(generation)
-        return EmbeddedSnapshot(
-            version,
-            live,
-            connect=self._connect,
-            postings=postings,
-            searcher=postings.searcher(),
-            segments=[(s, vectors.map_segment(self._vector_file(s.file))) for s in segments],
-        )
+        for attempt in count():
+            connection = self._connect()
+            with _reading(connection):
+                segments = reads.read_segments(connection)
+                generation = reads.read_generation(connection)
+            try:
+                mapped = [MappedSegment(segment, self._folder / "vectors") for segment in segments]
+                postings = self._open_postings(generation)
+                return SearchFiles(postings, postings.searcher(), mapped)
+            except FileNotFoundError:
+                if attempt == OPEN_TRIES:
+                    raise
+        raise AssertionError
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -203,7 +198,7 @@ class EmbeddedIndex:
                     self._open_postings(generation).add(applied.postings)
                 writes.publish(connection, applied.version, applied.next_row)
             for segment in replaced:
-                self._vector_file(segment.file).unlink(missing_ok=True)
+                (self._folder / "vectors" / segment.file).unlink(missing_ok=True)
             return applied.version
 
     def purge(self, ids: Sequence[str]) -> int:
@@ -211,6 +206,8 @@ class EmbeddedIndex:
         with self.writing():
             if self._postings is not None:
                 self._postings[1].finish()
+            from ibid.index.embedded.purge import purge_documents  # noqa: PLC0415 - seldom needed
+
             version = purge_documents(self._connect(), self._folder, ids, analyze=self._analyze)
             self._postings = None
             self._snapshots = {}
@@ -250,26 +247,28 @@ class EmbeddedIndex:
         applied: Applied,
         new: Mapping[bytes, Vectors],
         manifest: Manifest | None,
-    ) -> list[vectors.Segment]:
+    ) -> list[Segment]:
         """Write the new rows, with the small segments before them, as one; those it replaces."""
         if manifest is not None and reads.read_manifest(connection) is None:
             writes.write_manifest(connection, manifest)
         if not applied.text_hashes:
             return []
+        import numpy as np  # noqa: PLC0415 - a run without new passages doesn't need it
+
+        from ibid.index.embedded import vectors  # noqa: PLC0415 - loads numpy
+
         rows = np.stack([new[text_hash] for text_hash in applied.text_hashes])
         _check_dimension(reads.read_manifest(connection), rows.shape[1])
+        folder = self._folder / "vectors"
         merged = vectors.choose_merge(reads.read_segments(connection), len(rows))
-        parts = [
-            vectors.read_rows(vectors.map_segment(self._vector_file(s.file)), 0, s.rows)
-            for s in merged
-        ]
+        parts = [vectors.MappedSegment(segment, folder).read(slice(None)) for segment in merged]
         first_row = merged[0].first_row if merged else applied.first_row
-        segment = vectors.Segment(
+        segment = Segment(
             f"{first_row}-{applied.next_row}-v{applied.version}.faiss",
             first_row,
             applied.next_row - first_row,
         )
-        vectors.write_segment(self._vector_file(segment.file), [*parts, rows])
+        vectors.write_segment(folder / segment.file, [*parts, rows])
         writes.replace_segments(connection, merged, [segment])
         return merged
 
@@ -279,7 +278,7 @@ class EmbeddedIndex:
         generation = reads.read_generation(connection)
         self._open_postings(generation).drop_from(reads.read_next_row(connection))
         live = {segment.file for segment in reads.read_segments(connection)}
-        for file in self._vector_file("").iterdir():
+        for file in (self._folder / "vectors").iterdir():
             if file.name not in live:
                 file.unlink(missing_ok=True)
         for folder in (self._folder / "lexical").iterdir():
@@ -330,12 +329,11 @@ class EmbeddedIndex:
         return connection
 
     def _open_postings(self, generation: int) -> Postings:
+        from ibid.index.embedded.lexical import Postings  # noqa: PLC0415 - loads numpy, tantivy
+
         if self._postings is None or self._postings[0] != generation:
             self._postings = (generation, Postings(self._folder / "lexical" / str(generation)))
         return self._postings[1]
-
-    def _vector_file(self, name: str) -> Path:
-        return self._folder / "vectors" / name
 
 
 def _check_dimension(manifest: Manifest | None, found: int) -> None:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import numpy as np
 import tantivy
-from numpy.typing import NDArray
 
 from ibid.errors import Corrupt
 from ibid.protocols import Scored
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 WRITER_BYTES: Final = 32_000_000
 """What the writer may hold before it writes a segment of its own accord."""
@@ -111,7 +113,7 @@ class Postings:
 
         `allowed` has one flag for each row; `contents` are the contents that they belong to.
         """
-        passing = int(np.count_nonzero(allowed))
+        passing = int(allowed.sum())
         if not terms or not passing:
             return []
         query = self._any_of(terms[:QUERY_TERMS])

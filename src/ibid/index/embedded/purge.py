@@ -80,10 +80,10 @@ def _rewrite_segments(
     folder: Path,
     erased: Sequence[tuple[int, int]],
     version: int,
-) -> tuple[list[vectors.Segment], list[vectors.Segment]]:
+) -> tuple[list[reads.Segment], list[reads.Segment]]:
     """The segments that held erased rows, and the same written anew with zeros in their place."""
-    replaced: list[vectors.Segment] = []
-    written: list[vectors.Segment] = []
+    replaced: list[reads.Segment] = []
+    written: list[reads.Segment] = []
     for segment in reads.read_segments(connection):
         inside = [
             (max(first, segment.first_row), min(first + rows, segment.end_row))
@@ -91,13 +91,13 @@ def _rewrite_segments(
             if first < segment.end_row and first + rows > segment.first_row
         ]
         if inside:
-            kept = vectors.read_rows(vectors.map_segment(folder / segment.file), 0, segment.rows)
+            kept = vectors.MappedSegment(segment, folder).read(slice(None))
             for start, end in inside:
                 kept[start - segment.first_row : end - segment.first_row] = 0.0
             name = f"{segment.first_row}-{segment.end_row}-v{version}.faiss"
             vectors.write_segment(folder / name, [kept])
             replaced.append(segment)
-            written.append(vectors.Segment(name, segment.first_row, segment.rows))
+            written.append(reads.Segment(name, segment.first_row, segment.rows))
     return replaced, written
 
 

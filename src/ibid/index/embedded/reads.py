@@ -8,14 +8,17 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from ibid.index.embedded.codec import load_blocks, read_allow, read_time
-from ibid.index.embedded.vectors import Segment
 from ibid.protocols import FileStat, FileState, Manifest, SourceInfo
 from ibid.records import Document, DocumentInfo, Passage
 
 T = TypeVar("T")
+
+LIVE: Final = "r.version <= ? AND (r.removed_in IS NULL OR r.removed_in > ?)"
+"""The condition that a revision is live at a version, which is given twice."""
 
 INFO_COLUMNS: Final = """r.name, r.title, r.source_uri, r.media_type, r.version, r.modified_at,
     r.archived, d.allow, r.tags, r.metadata, c.rows, c.characters"""
@@ -23,6 +26,20 @@ INFO_COLUMNS: Final = """r.name, r.title, r.source_uri, r.media_type, r.version,
 
 _PARAMETERS: Final = 500
 """Values in one statement, below the least limit that SQLite is built with (999)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A vector file and the rows that it holds."""
+
+    file: str
+    first_row: int
+    rows: int
+
+    @property
+    def end_row(self) -> int:
+        """The row after its last one."""
+        return self.first_row + self.rows
 
 
 def read_info(row: Sequence[object]) -> DocumentInfo:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import faiss
 import numpy as np
 from numpy.typing import NDArray
 
 from ibid.errors import Corrupt
+from ibid.index.embedded.reads import Segment
 from ibid.protocols import Scored
 
 if TYPE_CHECKING:
@@ -29,26 +29,63 @@ SEGMENT_ROWS: Final = 65_536
 MERGE_FACTOR: Final = 2
 """A neighbour is taken into a new segment unless it is more than so many times as long."""
 
+GATHERED_ROWS: Final = 512
+"""So many allowed rows are gathered and multiplied; a scan of the segment costs less above that
+(measured at 100,000 rows), and faiss need not be loaded below it."""
+
 TIES: Final = 32
 """Hits read beyond the ones asked for, to see whether the last of them has equals."""
 
-faiss.omp_set_num_threads(
-    1
-)  # a scan is bound by memory: a second thread was measured to bring nothing
+_DIMENSION_AT: Final = 4
+"""Byte of faiss's file at which the dimension stands, in four bytes, the lowest first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A vector file and the rows that it holds."""
+class MappedSegment:
+    """A segment's file, mapped: its pages are read when they are searched, and shared by processes.
 
-    file: str
-    first_row: int
-    rows: int
+    Raises FileNotFoundError for one that a merge has replaced, Corrupt for a damaged one.
+    """
 
-    @property
-    def end_row(self) -> int:
-        """The row after its last one."""
-        return self.first_row + self.rows
+    def __init__(self, segment: Segment, folder: Path) -> None:
+        self.segment = segment
+        self._path = folder / segment.file
+        self._bytes = np.memmap(self._path, np.uint8, mode="r")
+        dimension = int.from_bytes(
+            self._bytes[_DIMENSION_AT : _DIMENSION_AT + 4].tobytes(), "little"
+        )
+        start = len(self._bytes) - segment.rows * dimension * 2
+        if dimension == 0 or start < _DIMENSION_AT + 4:
+            raise self._damaged()
+        shape = (segment.rows, dimension)
+        self._codes = np.ndarray(shape, np.float16, buffer=self._bytes, offset=start)
+
+    def read(self, positions: slice | NDArray[np.int64] | list[int]) -> Vectors:
+        """The vectors at these positions of the segment, as float32."""
+        return self._codes[positions].astype(np.float32)
+
+    @cached_property
+    def index(self) -> Any:
+        """The file as faiss maps it."""
+        faiss = _load_faiss()
+        try:
+            return faiss.read_index(str(self._path), faiss.IO_FLAG_MMAP_IFC)
+        except RuntimeError as error:
+            raise self._damaged() from error
+
+    def _damaged(self) -> Corrupt:
+        return Corrupt(
+            f"the vector file {self._path} is damaged", hint="run `ibid verify --repair`"
+        )
+
+
+def _load_faiss() -> Any:
+    import faiss  # noqa: PLC0415 - 30 ms that a small search doesn't need
+
+    faiss.omp_set_num_threads(1)  # a scan is bound by memory: a second thread brought nothing
+    return faiss
+
+
+# -- writing ------------------------------------------------------------------------------------
 
 
 def choose_merge(segments: Sequence[Segment], new_rows: int) -> list[Segment]:
@@ -65,9 +102,9 @@ def choose_merge(segments: Sequence[Segment], new_rows: int) -> list[Segment]:
 
 def write_segment(path: Path, parts: Sequence[Vectors]) -> None:
     """Write the rows of all parts, each of shape (n, d), as one segment, down to the disk."""
-    dimension = parts[0].shape[1]
+    faiss = _load_faiss()
     index = faiss.IndexScalarQuantizer(
-        dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+        parts[0].shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
     )
     for part in parts:
         index.add(np.ascontiguousarray(part, dtype=np.float32))
@@ -83,59 +120,48 @@ def write_segment(path: Path, parts: Sequence[Vectors]) -> None:
         os.close(folder)
 
 
-def map_segment(path: Path) -> faiss.Index:
-    """The segment, mapped: its pages are read when they are searched, and shared by processes.
-
-    Raises FileNotFoundError for one that a merge has replaced, Corrupt for a damaged one.
-    """
-    if not path.exists():
-        raise FileNotFoundError(path)
-    try:
-        return faiss.read_index(str(path), faiss.IO_FLAG_MMAP_IFC)
-    except RuntimeError as error:
-        raise Corrupt(
-            f"the vector file {path} is damaged", hint="run `ibid verify --repair`"
-        ) from error
-
-
-def read_rows(index: faiss.Index, first: int, count: int) -> Vectors:
-    """The vectors from position `first` of a segment on, of shape (count, d)."""
-    rows: Vectors = index.reconstruct_n(first, count)
-    return rows
+# -- searching ----------------------------------------------------------------------------------
 
 
 def search_segments(
-    segments: Sequence[tuple[Segment, faiss.Index]],
-    vector: Vectors,
-    k: int,
-    allowed: NDArray[np.bool_],
+    segments: Sequence[MappedSegment], vector: Vectors, k: int, allowed: NDArray[np.bool_]
 ) -> list[Scored]:
     """The k allowed rows with the largest dot product, best first, equal ones in row order."""
+    query = np.ascontiguousarray(vector, dtype=np.float32)
+    gather = int(np.count_nonzero(allowed)) <= GATHERED_ROWS
     found: list[tuple[float, int]] = []
-    query = np.ascontiguousarray(vector, dtype=np.float32).reshape(1, -1)
-    for segment, index in segments:
-        flags = allowed[segment.first_row : segment.end_row]
+    for mapped in segments:
+        flags = allowed[mapped.segment.first_row : mapped.segment.end_row]
         passing = int(np.count_nonzero(flags))
         if passing:
-            scores, positions = _search_one(index, query, min(k, passing), flags, passing)
-            found.extend(
-                zip((-scores).tolist(), (positions + segment.first_row).tolist(), strict=True)
-            )
+            search = _multiply_rows if gather else _scan
+            scores, positions = search(mapped, query, min(k, passing), flags, passing)
+            rows = positions + mapped.segment.first_row
+            found.extend(zip((-scores).tolist(), rows.tolist(), strict=True))
     found.sort()
     return [Scored(row, -negative) for negative, row in found[:k]]
 
 
-def _search_one(
-    index: faiss.Index, query: Vectors, k: int, flags: NDArray[np.bool_], passing: int
+def _multiply_rows(
+    mapped: MappedSegment, query: Vectors, k: int, flags: NDArray[np.bool_], passing: int
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """All allowed rows of one segment; each sum is formed alike, so that equal rows score alike."""
+    positions = np.flatnonzero(flags)
+    return np.einsum("nd,d->n", mapped.read(positions), query), positions
+
+
+def _scan(
+    mapped: MappedSegment, query: Vectors, k: int, flags: NDArray[np.bool_], passing: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The k best of one segment and everything that equals the last of them."""
     parameters = None
-    if passing < index.ntotal:
+    if passing < mapped.segment.rows:
+        faiss = _load_faiss()
         bitmap = np.packbits(flags, bitorder="little")
         parameters = faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bitmap))
     depth = min(k + TIES, passing)
     while True:
-        scores, positions = index.search(query, depth, params=parameters)
+        scores, positions = mapped.index.search(query[None], depth, params=parameters)
         if depth == passing or scores[0, -1] < scores[0, k - 1]:
             kept = positions[0] >= 0
             return scores[0][kept], positions[0][kept]

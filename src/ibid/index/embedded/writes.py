@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from ibid.index.embedded.codec import dump_blocks, dump_json
-from ibid.index.embedded.vectors import Segment
+from ibid.index.embedded.reads import Segment
 from ibid.index.filter_tree import attribute_values
 from ibid.protocols import FileState, Manifest, PutDocument, SourceInfo
 from ibid.records import JSON, Document

@@ -1,0 +1,81 @@
+"""The rows of a version, and which of them a scope lets through, as flags for the searches."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ibid.index.embedded.reads import LIVE
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedRows:
+    """What a scope lets through: the revisions (as keys, in the order of their rows), a flag for
+    each row of the library, and the contents that these belong to."""
+
+    revisions: Mapping[int, None]
+    flags: NDArray[np.bool_]
+    contents: NDArray[np.int64]
+
+
+class LiveRows:
+    """The live revisions of a version in the order of their rows, column by column."""
+
+    def __init__(self, connection: sqlite3.Connection, version: int) -> None:
+        found = connection.execute(
+            "SELECT r.id, c.id, c.first_row, c.rows, r.archived, r.name"
+            " FROM revisions r JOIN contents c ON c.id = r.content"
+            f" WHERE {LIVE} ORDER BY c.first_row",
+            (version, version),
+        ).fetchall()
+        ids, contents, first_rows, counts, archived, names = (
+            zip(*found, strict=True) if found else ((),) * 6
+        )
+        self._ids = np.array(ids, np.int64)
+        self._contents = np.array(contents, np.int64)
+        self._first_rows = np.array(first_rows, np.int64)
+        self._counts = np.array(counts, np.int64)
+        self._archived = np.array(archived, np.bool_)
+        self._names: tuple[str, ...] = tuple(names)
+
+    def locate(self, rows: Sequence[int]) -> dict[int, tuple[int, str]]:
+        """The revision that each row belongs to, and its document's id."""
+        places = np.searchsorted(self._first_rows, rows, side="right") - 1
+        return {
+            row: (int(self._ids[place]), self._names[place])
+            for row, place in zip(rows, places.tolist(), strict=True)
+        }
+
+    def allow(
+        self,
+        *,
+        archived: bool,
+        hidden: Collection[int],
+        chosen: Collection[int] | None,
+    ) -> AllowedRows:
+        """The rows of the revisions that aren't `hidden`, and are `chosen` (None: all are).
+
+        `archived` lets archived ones through.
+        """
+        flags = np.ones(len(self._ids), np.bool_)
+        if not archived:
+            flags &= ~self._archived
+        if hidden:
+            flags &= ~np.isin(self._ids, np.fromiter(hidden, np.int64, len(hidden)))
+        if chosen is not None:
+            flags &= np.isin(self._ids, np.fromiter(chosen, np.int64, len(chosen)))
+        return AllowedRows(
+            dict.fromkeys(self._ids[flags].tolist()), self._flag_rows(flags), self._contents[flags]
+        )
+
+    def _flag_rows(self, revisions: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """One flag for each row of the library, from one for each revision."""
+        first, count = self._first_rows[revisions], self._counts[revisions]
+        edges = np.zeros(int((self._first_rows + self._counts).max(initial=0)) + 1, np.int8)
+        edges[first] += 1
+        edges[first + count] -= 1
+        return np.cumsum(edges[:-1], dtype=np.int8).astype(np.bool_)
