@@ -67,7 +67,8 @@ def main() -> int:
     parser.add_argument("--sync", nargs=2, type=Path, metavar=("FOLDER", "LIBRARY"), help="a child")
     options = parser.parse_args()
     if options.sync:
-        print(json.dumps(watch_memory(lambda: sync(*options.sync, HashingEmbedder()))))
+        folder, library = options.sync
+        print(json.dumps(watch_memory(lambda: sync(folder, library, HashingEmbedder()))))
         return 0
     figures = measure_pace(options.files) | measure_memory(options.memory_files)
     missed = []

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 
 from ibid.embedding.functions import FunctionEmbedder
-from ibid.embedding.onnx import TOKENS_PER_BATCH, plan_batches
+from ibid.embedding.inference import TOKENS_PER_BATCH, plan_batches
 from ibid.embedding.remote import RemoteEmbedder
 from ibid.embedding.vectors import count_truncated, normalize_rows
 from ibid.embedding.words import WordTokenizer

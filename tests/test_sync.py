@@ -250,9 +250,9 @@ def test_a_prefix_in_use_is_a_usage_error(
     assert counts(library.sync(folder)) == {"unchanged": 3}
     other = tmp_path / "docs"
     write(other, {"a.md": "A."})
-    for refused in ({}, {"prefix": "docs"}):
+    for prefix in (None, "docs"):
         with pytest.raises(ibid.BadQuery, match="in use"):
-            library.sync(other, **refused)
+            library.sync(other, prefix=prefix)
     with pytest.raises(ibid.BadQuery, match="was synced with the prefix"):
         library.sync(folder, prefix="other")
     assert [source.prefix for source in library.sources()] == ["docs"]
@@ -370,7 +370,7 @@ def test_one_new_file_of_a_common_size_does_not_pass_the_guard(
     library.sync(folder)
     for file in folder.iterdir():
         file.unlink()
-    write(folder, {"new.md": "Other text 1234."})
+    write(folder, {"new.md": "Other text 123."})
     with pytest.raises(ibid.InputError, match="would be removed"):
         library.sync(folder)
     assert len(list_ids(library)) == 12
@@ -382,21 +382,21 @@ def test_one_new_file_of_a_common_size_does_not_pass_the_guard(
 def test_a_failed_file_is_not_read_again_until_it_changes(
     folder: Path, library: ibid.Library
 ) -> None:
-    write(folder, {**NOTES, "broken.pdf": "%PDF-1.7 and nothing more"})
+    write(folder, {**NOTES, "broken.md": "%PDF-1.7 and no more"})
     first = library.sync(folder)
     (failed,) = first.failed
-    assert failed.id == "broken.pdf"
+    assert failed.id == "broken.md"
     assert failed.error == "UnreadableDocument"
-    stat = (folder / "broken.pdf").stat()
-    with (folder / "broken.pdf").open("r+") as file:  # what a second reading would find
-        file.write("Now it is")
-    os.utime(folder / "broken.pdf", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    stat = (folder / "broken.md").stat()
+    with (folder / "broken.md").open("r+") as file:  # what a second reading would find
+        file.write("Mended! ")
+    os.utime(folder / "broken.md", ns=(stat.st_atime_ns, stat.st_mtime_ns))
     again = library.sync(folder)
     assert again.failed == (Failed(failed.id, failed.error, failed.message),)
     assert counts(again) == {"failed": 1, "unchanged": 3}
     assert again.version == first.version
-    os.utime(folder / "broken.pdf")
-    assert library.sync(folder).added == ("broken.pdf",)
+    os.utime(folder / "broken.md", (10**9, 10**9))
+    assert library.sync(folder).added == ("broken.md",)
 
 
 def test_a_file_that_became_unreadable_keeps_its_document(
@@ -469,7 +469,7 @@ def test_adding_files_checks_every_id_first(tmp_path: Path, folder: Path) -> Non
     named = run_ibid("add", "one/c.png", library=place, cwd=folder, code=1)
     assert [failed["error"] for failed in named["failed"]] == ["UnsupportedFormat"]
     (tmp_path / "desk").mkdir()
-    outside = ["add", folder / "one/a.md"]
+    outside = ("add", folder / "one/a.md")
     refused = run_ibid(*outside, library=place, cwd=tmp_path / "desk", code=2)
     assert "--id" in refused["error"]["hint"]
     added = run_ibid(*outside, "--id", "walrus", library=place, cwd=tmp_path / "desk")

@@ -10,13 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from ibid.errors import BadQuery
 from ibid.flows.manifest import check_manifest, describe_library
-from ibid.flows.options import AskOptions, IngestOptions, OnProgress, SearchOptions, SyncOptions
+from ibid.flows.options import (
+    AskOptions,
+    IngestOptions,
+    OnProgress,
+    SearchOptions,
+    SyncOptions,
+    describe_said,
+)
 from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker, Scope, SourceInfo
 from ibid.records import (
     JSON,
@@ -41,7 +49,7 @@ class Parts:
 
     index: Index
     embedder: Embedder
-    generator: Generator
+    open_generator: Callable[[], Generator]
     ingest: IngestOptions
     search: SearchOptions
     ask: AskOptions
@@ -191,8 +199,6 @@ class Library:
         A tag with the value None is taken away. Nothing is embedded. Raises UnknownDocument or
         BadSetting, with nothing changed.
         """
-        from ibid.flows.ingest import describe_said
-
         said = describe_said(allow=allow, public=public, tags=tags, archived=archived)
         return self.set_said(ids, said)
 
@@ -312,7 +318,7 @@ class Library:
             options,
             index=self._index,
             embedder=self._parts.embedder,
-            generator=self._parts.generator,
+            generator=self.generator,
             reranker=self._choose_reranker(rerank),
             on_text=on_text,
         )
@@ -362,12 +368,14 @@ class Library:
             restricted_documents=restricted,
         )
 
+    @cached_property
+    def generator(self) -> Generator:
+        """What writes the answers; opened when it is first needed."""
+        return self._parts.open_generator()
+
     def remotes(self) -> dict[str, str]:
         """The parts that send text away from this machine, with the address of each."""
-        remotes = {
-            "embedder": self._parts.embedder.remote,
-            "generator": self._parts.generator.remote,
-        }
+        remotes = {"embedder": self._parts.embedder.remote, "generator": self.generator.remote}
         return {part: address for part, address in remotes.items() if address is not None}
 
     def close(self) -> None:

@@ -63,7 +63,7 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
     return Parts(
         index=index,
         embedder=chosen_embedder,
-        generator=choose_generator(generator, settings, chosen_embedder),
+        open_generator=lambda: choose_generator(generator, settings, chosen_embedder),
         ingest=_ingest_options(settings, _choose_chunking(index, settings)),
         search=_search_options(settings, k=settings.search.k),
         ask=AskOptions(

@@ -100,7 +100,7 @@ def _run_verb(arguments: list[str]) -> int:
         if os.environ.get("IBID_DEBUG"):
             traceback.print_exc()
         message = " ".join(f"{type(error).__name__}: {error}".split())
-        hint = "IBID_DEBUG=1 shows where it happened; please report it"
+        hint = "IBID_DEBUG=1 shows where it happened"
         print_error("InternalError", message, hint, as_json=as_json)
         return FAILED
     return code if isinstance(code, int) else 0

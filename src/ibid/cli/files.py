@@ -19,7 +19,6 @@ from ibid.reading.pool import read_file
 from ibid.records import Document, Passage
 from ibid.shapes import shape_document, shape_passages
 
-
 _FILE = click.Path(exists=True, dir_okay=False, readable=False, path_type=Path)
 
 
@@ -84,7 +83,7 @@ def _tell_passages(
     told = [
         join_words(
             f"[{passage.ordinal}] {passage.start}-{passage.end}",
-            explained and f"{count_words(count, 'piece')} with its heading path",
+            f"{count_words(count, 'piece')} with its heading path" if explained else None,
             " > ".join(passage.headings),
             by="  ",
         )

@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+
 def prepare_streams() -> None:
     """Make every text printable: what a stream's encoding lacks is escaped instead of raised."""
     for stream in (sys.stdout, sys.stderr):

@@ -52,11 +52,11 @@ _MARKS = {
 def _searching(function: Any) -> Any:
     """The options of every verb that searches."""
     for option in (
-        click.option("--version", "version", type=int, help="Search a past version of the library."),
+        click.option("--version", "version", type=int, help="Search a past version."),
         click.option("--include-archived", is_flag=True, help="Search archived documents too."),
         click.option("--rerank", metavar="NAME", help="The reranker: proximity, or none."),
         click.option("--filter", metavar="EXPR", help="Such as: tag.department = 'hr'"),
-        click.option("--mode", type=click.Choice(get_args(SearchMode)), help="Which retrievers search."),
+        click.option("--mode", type=click.Choice(get_args(SearchMode)), help="The retrievers."),
     ):
         function = option(function)
     return function
@@ -238,9 +238,7 @@ def _tell_place(hit: Hit) -> str:
     passage = hit.passage
     path = " > ".join(passage.headings) or hit.document.title
     page = f"page {passage.page}" if passage.page else None
-    return join_words(
-        hit.document_id, path, page, f"characters {passage.start}-{passage.end}"
-    )
+    return join_words(hit.document_id, path, page, f"characters {passage.start}-{passage.end}")
 
 
 def _tell_passage(passage: Passage) -> str:

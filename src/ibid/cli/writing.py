@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,31 +12,53 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ibid.cli.call import Call, Outcome, verb
-from ibid.flows.ingest import describe_said
+from ibid.cli.words import count_words, make_table
+from ibid.flows.options import describe_said
 from ibid.records import JSON, IngestReport
 from ibid.shapes import shape_report, shape_source
 
 if TYPE_CHECKING:
     from ibid.flows.options import OnProgress, Progress
+    from ibid.protocols import SourceInfo
+    from ibid.records import DocumentInfo
 
 FAILED = 1
+
+_EXISTING = click.Path(exists=True, readable=False, path_type=Path)
+"""A path that is there; whether its files can be read is told of each file."""
 
 
 def _said(function: Any) -> Any:
     """The options that speak of documents: who may see them, tags, archiving."""
     for option in (
-        click.option("--not-archived", "archived", flag_value=False, type=bool, default=None),
-        click.option("--archived", "archived", flag_value=True, type=bool, default=None),
-        click.option("--tag", "tags", multiple=True, metavar="NAME=VALUE", help="Set a tag."),
-        click.option("--public", is_flag=True, help="Let everyone see them."),
+        click.option(
+            "--archived/--not-archived",
+            default=None,
+            help="Have them found only with --include-archived, or always.",
+        ),
+        click.option(
+            "--tag",
+            "tags",
+            multiple=True,
+            metavar="NAME=VALUE",
+            help="Set a tag; NAME= takes it away. May be repeated.",
+        ),
         click.option("--nobody", is_flag=True, help="Let nobody but the owner see them."),
-        click.option("--allow", multiple=True, metavar="PRINCIPAL", help="Who may see them."),
+        click.option("--public", is_flag=True, help="Let everyone see them."),
+        click.option(
+            "--allow",
+            multiple=True,
+            metavar="PRINCIPAL",
+            help="Let only these see them; may be repeated.",
+        ),
     ):
         function = option(function)
     return function
 
 
 def _describe(options: dict[str, Any]) -> dict[str, JSON]:
+    if options["nobody"] and (options["allow"] or options["public"]):
+        raise click.UsageError("--nobody beside --allow or --public: say one of them")
     allow = options["allow"] or (() if options["nobody"] else None)
     return describe_said(
         allow=allow,
@@ -53,30 +76,35 @@ def _split_tag(tag: str) -> tuple[str, str | None]:
 
 
 @verb
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=_EXISTING)
 @click.option("--id", help="The document's id, for one file.")
 @_said
 def add_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: Any) -> Outcome:
-    """Create documents from files; folders are walked. An id that exists is refused.
+    """Create documents from files; an id that exists is refused.
 
-    A document's id is its path relative to the current folder, or --id.
+    Folders are walked. An id is the file's path relative to the current folder, or --id.
     """
-    with call.open_library(create=True) as library:
+    with call.open_library(create=True, sends=("embedder",)) as library:
         return _tell(library.add_files(paths, id=id, flags=_describe(said)))
 
 
 @verb
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("paths", nargs=-1, required=True, type=_EXISTING)
 @click.option("--id", help="The document's id, for one file.")
 @_said
 def update_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: Any) -> Outcome:
-    """Write documents over those with their ids; an id that is new is created."""
-    with call.open_library(create=True) as library:
+    """Write documents over those with their ids.
+
+    An id that is new is created. What isn't said of access, tags and archiving stays as it was.
+    """
+    with call.open_library(create=True, sends=("embedder",)) as library:
         return _tell(library.add_files(paths, id=id, overwrite=True, flags=_describe(said)))
 
 
 @verb
-@click.argument("folder", type=click.Path(path_type=Path))
+@click.argument(
+    "folder", type=click.Path(exists=True, file_okay=False, readable=False, path_type=Path)
+)
 @click.option("--prefix", help="What stands before the ids; the folder's name for a second one.")
 @click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
 @click.option("--yes", is_flag=True, help="Also remove more than half of the documents.")
@@ -84,8 +112,16 @@ def update_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: 
 def sync_command(
     call: Call, folder: Path, prefix: str | None, dry_run: bool, yes: bool, checksum: bool
 ) -> Outcome:
-    """Make the library equal to a folder: new, changed, moved and removed files."""
-    with call.open_library(create=True) as library, _show_progress() as on_progress:
+    """Make the library equal to a folder.
+
+    New and changed files are read, moved and removed ones followed; documents that came from
+    elsewhere stay as they are.
+    """
+    sends = () if dry_run else ("embedder",)
+    with (
+        call.open_library(create=True, sends=sends) as library,
+        _show_progress() as on_progress,
+    ):
         report = library.sync(
             folder,
             prefix=prefix,
@@ -101,7 +137,10 @@ def sync_command(
 @click.argument("ids", nargs=-1, required=True)
 @click.option("--purge", is_flag=True, help="Erase them from every version, for good.")
 def remove_command(call: Call, ids: tuple[str, ...], purge: bool) -> Outcome:
-    """Hide documents from now on; with --purge, erase them from every version."""
+    """Hide documents from now on, or erase them.
+
+    A hidden document is still in the versions before; --purge erases it from all of them.
+    """
     with call.open_library() as library:
         return _tell(library.remove(*ids, purge=purge))
 
@@ -110,9 +149,9 @@ def remove_command(call: Call, ids: tuple[str, ...], purge: bool) -> Outcome:
 @click.argument("ids", nargs=-1, required=True)
 @_said
 def set_command(call: Call, ids: tuple[str, ...], **said: Any) -> Outcome:
-    """Set who may see documents, their tags, and whether they are archived.
+    """Set access, tags and archiving of documents.
 
-    --tag NAME= takes a tag away. Nothing is read or embedded anew.
+    Nothing is read or embedded anew, and later syncs keep what was set.
     """
     described = _describe(said)
     if not described:
@@ -123,24 +162,43 @@ def set_command(call: Call, ids: tuple[str, ...], **said: Any) -> Outcome:
 
 @verb
 def sources_command(call: Call) -> Outcome:
-    """List the folders that were synced."""
+    """List the folders that were synced.
+
+    Their documents are counted as far as the caller sees them.
+    """
     with call.open_library() as library:
         found = library.sources()
-    lines = [
-        f"{source.name}  {source.documents} documents  {source.location}"
-        + (f"  prefix {source.prefix}/" if source.prefix else "")
-        for source in found
+        seen = library.documents(call.principals)
+    shapes = [
+        {**shape_source(source), "documents": _count_documents(source, seen)} for source in found
     ]
-    return Outcome(
-        {"sources": [shape_source(source) for source in found]},
-        "\n".join(lines) or "no folder was synced yet",
+    words = make_table(
+        (
+            shape["name"],
+            count_words(shape["documents"], "document"),
+            shape["location"],
+            f"prefix {shape['prefix']}/" if shape["prefix"] else "",
+        )
+        for shape in shapes
+    )
+    return Outcome({"sources": shapes}, words or "no folder was synced yet")
+
+
+def _count_documents(source: SourceInfo, seen: list[DocumentInfo]) -> int:
+    """How many of the documents lie where the source's files lie, under the ids it gives them."""
+    place, prefix = f"{source.location}/", f"{source.prefix}/" if source.prefix else ""
+    return sum(
+        (info.source or "").startswith(place) and info.id.startswith(prefix) for info in seen
     )
 
 
 @verb
 @click.argument("source")
 def forget_command(call: Call, source: str) -> Outcome:
-    """Remove a source, by its name or location, with its documents."""
+    """Remove a source with its documents.
+
+    SOURCE is its name or its location; `ibid sources` tells both. The folder stays as it is.
+    """
     with call.open_library() as library:
         return _tell(library.forget(source))
 
@@ -164,6 +222,8 @@ def _tell(report: IngestReport, verb_form: str = "") -> Outcome:
             f"passages: {report.passages.added} added, {report.passages.removed} removed,"
             f" {report.passages.embedded} embedded"
         )
+    reasons = Counter(skipped.reason for skipped in report.skipped)
+    lines.extend(f"skipped: {number} {reason}" for reason, number in reasons.most_common())
     lines.extend(f"failed: {failed.id}: {failed.message}" for failed in report.failed)
     return Outcome(shape_report(report), "\n".join(lines), FAILED if report.failed else 0)
 

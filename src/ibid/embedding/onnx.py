@@ -1,20 +1,16 @@
-"""Embedding on this machine: a model in ONNX form, pooled and normalised."""
+"""Embedding on this machine: a model in ONNX form, of which nothing is loaded before its use."""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ibid.embedding.vectors import normalize_rows
 from ibid.errors import ModelUnavailable
 
 if TYPE_CHECKING:
@@ -23,13 +19,9 @@ if TYPE_CHECKING:
     from ibid.embedding.pieces import PieceTokenizer
     from ibid.protocols import Vectors
 
-TOKENS_PER_BATCH: Final = 1024
-"""Longest text times texts of one run; more gains nothing on a processor and costs memory."""
+Pooling: TypeAlias = Literal["mean", "cls"]
 
-TEXTS_PER_WINDOW: Final = 1024
-"""Texts that are tokenized and sorted by length at a time, so that memory is bounded."""
-
-Pooling = Literal["mean", "cls"]
+_INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,33 +93,17 @@ class OnnxEmbedder:
 
         Raises ModelUnavailable when the model's files are missing, damaged or of another kind.
         """
-        if not texts:
-            return np.zeros((0, self.dimension or 0), dtype=np.float32)
-        windows = range(0, len(texts), TEXTS_PER_WINDOW)
-        parts = [self._embed_window(texts[at : at + TEXTS_PER_WINDOW], kind) for at in windows]
-        return np.concatenate(parts)
+        from ibid.embedding.inference import embed_texts  # noqa: PLC0415 - loads numpy
 
-    def _embed_window(self, texts: Sequence[str], kind: str) -> Vectors:
-        prefix = self._model.prefixes.get(kind, "")
-        room = self._model.max_length - self.tokenizer.special_tokens
-        encoded = self.tokenizer.encode([prefix + text for text in texts], max_tokens=room)
-        rows: dict[int, NDArray[np.floating]] = {}
-        for batch in plan_batches([len(ids) for ids in encoded]):
-            rows.update(zip(batch, self._run([encoded[i] for i in batch]), strict=True))
-        return normalize_rows(np.stack([rows[i] for i in range(len(texts))]))
-
-    def _run(self, encoded: Sequence[Sequence[int]]) -> NDArray[np.floating]:
         with self._loading:
-            session = self._session
-        ids = np.zeros((len(encoded), max(map(len, encoded))), dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for row, pieces in enumerate(encoded):
-            ids[row, : len(pieces)] = pieces
-            mask[row, : len(pieces)] = 1
-        offered = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
-        wanted = {given.name: offered[given.name] for given in session.get_inputs()}
-        (output,) = session.run([session.get_outputs()[0].name], wanted)
-        return _pool(output, mask, self._model.pooling)
+            tokenizer, session = self.tokenizer, self._session
+        return embed_texts(
+            [self._model.prefixes.get(kind, "") + text for text in texts],
+            session=session,
+            tokenizer=tokenizer,
+            max_tokens=self._model.max_length - tokenizer.special_tokens,
+            pooling=self._model.pooling,
+        )
 
     @cached_property
     def _pieces(self) -> PieceTokenizer:
@@ -157,36 +133,6 @@ class OnnxEmbedder:
                 hint=f"an embedding model takes {', '.join(sorted(_INPUTS))}",
             )
         return session
-
-
-_INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
-
-
-def plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """The indices of the texts in batches of like length, short ones first.
-
-    A batch costs its longest text times its count, since all are padded to the longest; that
-    stays within TOKENS_PER_BATCH save for a batch of one.
-    """
-    batch: list[int] = []
-    for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and lengths[index] * (len(batch) + 1) > TOKENS_PER_BATCH:
-            yield batch
-            batch = []
-        batch.append(index)
-    if batch:
-        yield batch
-
-
-def _pool(
-    output: NDArray[np.floating], mask: NDArray[np.int64], pooling: Pooling
-) -> NDArray[np.floating]:
-    if output.ndim == 2:  # the graph has pooled already
-        return output
-    if pooling == "cls":
-        return output[:, 0]
-    total = np.einsum("btd,bt->bd", output, mask.astype(output.dtype))
-    return np.asarray(total / mask.sum(axis=1, keepdims=True))
 
 
 def _count_processors() -> int:

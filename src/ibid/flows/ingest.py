@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from ibid.errors import BadSetting, DuplicateDocument, UnknownDocument
+from ibid.errors import DuplicateDocument, UnknownDocument
 from ibid.flows.batch import Batch
 from ibid.flows.options import EVERYTHING, IngestOptions
 from ibid.flows.prepare import clean_document
@@ -80,28 +80,6 @@ def remove_documents(ids: Sequence[str], *, index: Index, purge: bool = False) -
         tally.removed.extend(ids)
         tally.count(removed=sum(document.info.passages for document in stored.values()))
     return tally.report(index.snapshot().version, watch.seconds)
-
-
-def describe_said(
-    *,
-    allow: Iterable[str] | None = None,
-    public: bool = False,
-    tags: Mapping[str, JSON] | None = None,
-    archived: bool | None = None,
-) -> dict[str, JSON]:
-    """What a call says of documents, as it is kept; only what it says. Raises BadSetting."""
-    if public and allow is not None:
-        raise BadSetting("allow and public at once", hint="say one of them")
-    said: dict[str, JSON] = {}
-    if public:
-        said["allow"] = None
-    elif allow is not None:
-        said["allow"] = [*sorted(set(allow))]
-    if tags:
-        said["tags"] = dict(tags)
-    if archived is not None:
-        said["archived"] = archived
-    return said
 
 
 def set_metadata(ids: Sequence[str], said: Mapping[str, JSON], *, index: Index) -> IngestReport:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from ibid.chunking.options import Chunking
+from ibid.errors import BadSetting
 from ibid.protocols import Scope
-from ibid.records import OWNER, SearchMode
+from ibid.records import JSON, OWNER, SearchMode
 
 EVERYTHING: Final = Scope(OWNER, include_archived=True)
 """The owner's scope, in which whoever may write sees what is there."""
@@ -101,3 +102,25 @@ class AskOptions:
     strict: bool = False
     template: str = "grounded"
     settings_hash: str = ""
+
+
+def describe_said(
+    *,
+    allow: Iterable[str] | None = None,
+    public: bool = False,
+    tags: Mapping[str, JSON] | None = None,
+    archived: bool | None = None,
+) -> dict[str, JSON]:
+    """What a call says of documents, as it is kept; only what it says. Raises BadSetting."""
+    if public and allow is not None:
+        raise BadSetting("allow and public at once", hint="say one of them")
+    said: dict[str, JSON] = {}
+    if public:
+        said["allow"] = None
+    elif allow is not None:
+        said["allow"] = [*sorted(set(allow))]
+    if tags:
+        said["tags"] = dict(tags)
+    if archived is not None:
+        said["archived"] = archived
+    return said
