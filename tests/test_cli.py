@@ -16,18 +16,7 @@ from command_line import HANDBOOK, Done, call
 from ibid.cli import VERBS, find_exit_code, ibid
 from ibid.errors import EXIT_CODES, IbidError, ModelTimeout, UnknownDocument
 
-HEAVY = [
-    "numpy",
-    "onnxruntime",
-    "tantivy",
-    "fastapi",
-    "pydantic",
-    "rich",
-    "faiss",
-    "tokenizers",
-    "httpx2",
-    "yaml",
-]
+HEAVY = {"numpy", "onnxruntime", "tantivy", "fastapi", "pydantic", "rich", "faiss", "tokenizers"}
 
 DOCUMENTED = Path(__file__).parent.parent / "docs" / "CLI.md"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from ibid.errors import BadQuery
 from ibid.flows.manifest import check_manifest, describe_library
@@ -373,10 +373,9 @@ class Library:
         """What writes the answers; opened when it is first needed."""
         return self._parts.open_generator()
 
-    def remotes(self) -> dict[str, str]:
-        """The parts that send text away from this machine, with the address of each."""
-        remotes = {"embedder": self._parts.embedder.remote, "generator": self.generator.remote}
-        return {part: address for part, address in remotes.items() if address is not None}
+    def find_remote(self, part: Literal["embedder", "generator"]) -> str | None:
+        """Where a part sends text; None for one that works on this machine."""
+        return self._parts.embedder.remote if part == "embedder" else self.generator.remote
 
     def close(self) -> None:
         """Let go of the library; calling it again does nothing."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import click
 
@@ -56,7 +56,7 @@ class Call:
         self,
         *,
         create: bool = False,
-        sends: tuple[str, ...] = (),
+        sends: Sequence[Part] = (),
         flags: Mapping[str, Any] | None = None,
     ) -> Library:
         """The library, opened; made when it is missing and the verb may.
@@ -66,11 +66,13 @@ class Call:
         """
         settings = self.load_settings(flags)
         library = open_library(self.find_library(), settings=settings, create=create)
-        for part, address in library.remotes().items() if sends else ():
-            if part in sends:
+        for part in sends:
+            if (address := library.find_remote(part)) is not None:
                 click.echo(f"text may go to the {part} at {address}", err=True)
         return library
 
+
+Part: TypeAlias = Literal["embedder", "generator"]
 
 Verb = Callable[..., Outcome]
 
