@@ -18,6 +18,7 @@ from typing import Final
 import Stemmer
 
 from ibid.language import scripts
+from ibid.language.late import late
 from ibid.language.stop_words import FUNCTION_CHARACTERS, STOP_WORDS
 
 TOKENS_KEPT: Final = 1 << 16  # some 20 MB of tokens with their terms
@@ -41,21 +42,26 @@ _CONTRACTION: Final = r"(?:['’ʼ](?i:s|t|d|m|ll|re|ve)\b)?+"
 _JOINER: Final = r"(?:_++|::|,(?=\d)|[-‐−./\\@:+&])"
 
 
-def _build_word(letter: str) -> str:
-    signed = rf"(?:[{scripts.MARKS}]++(?:{letter}{_LONGEST})?+){{0,{MAX_TERM}}}+"
+def _build_word(letter: str, marks: str = "") -> str:
+    signed = rf"(?:[{marks}]++(?:{letter}{_LONGEST})?+){{0,{MAX_TERM}}}+" if marks else ""
     return f"{letter}{_LONGEST}{signed}{_CONTRACTION}"
 
 
-def _build_compound(letter: str) -> str:
-    word = _build_word(letter)
+def _build_compound(letter: str, marks: str = "") -> str:
+    word = _build_word(letter, marks)
     return rf"{word}(?:{_JOINER}{word}){{0,{MAX_PARTS - 1}}}+"
 
 
-# Three patterns that cut alike: the narrower the class of letters, the faster.
-_ASCII_TOKEN: Final = re.compile(_build_compound("[A-Za-z0-9]"))
-_SPACED_TOKEN: Final = re.compile(_build_compound(r"[^\W_]"))
-_TOKEN: Final = re.compile(_RUN + "|" + _build_compound(rf"[^\W_{scripts.UNSPACED}]"))
-_PART: Final = re.compile(_build_word(r"[^\W_]"))
+# Three classes of letters that cut alike: the narrower one, the faster.
+_ASCII: Final = "[A-Za-z0-9]"
+_SPACED: Final = r"[^\W_]"
+_ANY: Final = rf"[^\W_{scripts.UNSPACED}]"
+
+_ASCII_TOKEN: Final = re.compile(_build_compound(_ASCII))
+_SPACED_TOKEN: Final = late(lambda: _build_compound(_SPACED, scripts.list_marks()))
+_TOKEN: Final = late(lambda: f"{_RUN}|{_build_compound(_ANY, scripts.list_marks())}")
+_ASCII_PART: Final = re.compile(_build_word(_ASCII))
+_PART: Final = late(lambda: _build_word(_SPACED, scripts.list_marks()))
 _HYPHENATED: Final = re.compile(r"[^\W\d_]+(?:[-‐−][^\W\d_]+)*")
 _HUMP: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SPELLING: Final = str.maketrans(
@@ -96,14 +102,15 @@ def _tokenize(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_TOKEN.findall(text)
     normal = scripts.IGNORABLE.sub("", unicodedata.normalize("NFKC", text))
-    return (_TOKEN if scripts.holds_unspaced(normal) else _SPACED_TOKEN).findall(normal)
+    pattern = _TOKEN if scripts.holds_unspaced(normal) else _SPACED_TOKEN
+    return pattern().findall(normal)
 
 
 @lru_cache(TOKENS_KEPT)
 def _find_terms(token: str, language: str | None) -> tuple[str, ...]:
     if scripts.is_unspaced(token):
         return (*_pair_units(token), *(scripts.find_han(token) if len(token) > 1 else ()))
-    parts = _PART.findall(token)
+    parts = (_ASCII_PART if token.isascii() else _PART()).findall(token)
     terms = [_stem_word(word, language) for part in parts for word in _split_humps(part)]
     if len(parts) > 1 and not _HYPHENATED.fullmatch(token):
         terms.insert(0, _fold(token.casefold()))

@@ -13,6 +13,7 @@ import fasttext
 
 from ibid.errors import ModelUnavailable
 from ibid.language import scripts
+from ibid.language.late import late
 
 CONFIDENCE: Final = 0.6
 """Below it there is no answer. Of questions in seven languages (SciFact, Cranfield, CMRC, JSQuAD,
@@ -23,19 +24,21 @@ MAX_SAMPLE: Final = 4_000  # characters; the rest made a difference to 3 of 1,81
 DEFAULT_LANGUAGE: Final = "en"
 """For what nothing tells the language of: code, tables, names."""
 
-_NOISE: Final = re.compile(rf"[^\w\s{scripts.MARKS}'’-]+|[\d_]+|\B-+|-+\B")
+_NOISE: Final = late(lambda: rf"[^\w\s{scripts.list_marks()}'’-]+|[\d_]+|\B-+|-+\B")
 """Figures and signs, which the model takes for letters of some language."""
 
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _KANA: Final = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
-_JAPANESE: Final = re.compile("[\u3041-\u3096\u30a1-\u30fa\u30fc\u3005\u3400-\u4dbf\u4e00-\u9fff]")
+_JAPANESE: Final = late(
+    lambda: "[\u3041-\u3096\u30a1-\u30fa\u30fc\u3005\u3400-\u4dbf\u4e00-\u9fff]"
+)
 _SCRIPTS: Final = {
-    "ko": re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
-    "th": re.compile("[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e45]"),
-    "lo": re.compile("[\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec4]"),
-    "km": re.compile("[\u1780-\u17b3]"),
-    "ka": re.compile("[\u10a0-\u10ff]"),
-    "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
+    "ko": late(lambda: "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]"),
+    "th": late(lambda: "[\u0e01-\u0e30\u0e32\u0e33\u0e40-\u0e45]"),
+    "lo": late(lambda: "[\u0e81-\u0eb0\u0eb2\u0eb3\u0ebd-\u0ec4]"),
+    "km": late(lambda: "[\u1780-\u17b3]"),
+    "ka": late(lambda: "[\u10a0-\u10ff]"),
+    "el": late(lambda: "[\u0370-\u03ff\u1f00-\u1fff]"),
 }
 """Scripts that write one language, as good as always."""
 
@@ -85,16 +88,18 @@ def _find_main_language(library_languages: Mapping[str, int]) -> str:
 
 def _detect_by_script(text: str) -> str | None:
     """The language of a text more than half of whose letters are of a script of its own."""
+    if text.isascii():
+        return None
     half = len(_LETTER.findall(text)) / 2
-    if len(_KANA.findall(text)) > half / 5 and len(_JAPANESE.findall(text)) > half:
+    if len(_KANA.findall(text)) > half / 5 and len(_JAPANESE().findall(text)) > half:
         return "ja"
     return next(
-        (code for code, script in _SCRIPTS.items() if len(script.findall(text)) > half), None
+        (code for code, script in _SCRIPTS.items() if len(script().findall(text)) > half), None
     )
 
 
 def _detect_by_model(text: str) -> str | None:
-    words = " ".join(_NOISE.sub(" ", text).split())
+    words = " ".join(_NOISE().sub(" ", text).split())
     labels, probabilities = _load_model().predict(words, k=1)
     if not labels or probabilities[0] < CONFIDENCE:
         return None

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 from itertools import chain, groupby
 from typing import Final
+
+from ibid.language.late import late
 
 EAST_ASIAN: Final = (
     "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7fb\u3131-\u318e"  # hangul
@@ -26,7 +29,9 @@ SOUTHEAST_ASIAN: Final = (
 UNSPACED: Final = EAST_ASIAN + SOUTHEAST_ASIAN
 
 
-def _list_marks() -> str:
+@cache
+def list_marks() -> str:
+    """Vowel signs and accents, as ranges: parts of a word for people, not for the `\\w` of `re`."""
     blocks = chain(range(0x300, 0x3000), range(0xA000, 0xAC00), range(0x10A00, 0x12000))
     marks = (code for code in blocks if unicodedata.category(chr(code)) in ("Mn", "Mc"))
     # Within a run of neighbours the code less its place in the list is the same.
@@ -35,9 +40,6 @@ def _list_marks() -> str:
     ]
     return "".join(f"{chr(run[0])}-{chr(run[-1])}" for run in runs)
 
-
-MARKS: Final = _list_marks()
-"""Vowel signs and accents: parts of a word for people, but not for the `\\w` of `re`."""
 
 DIACRITICS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670]")
 """Marks whose loss leaves the word readable: of Latin, Greek, Cyrillic, Hebrew and Arabic."""
@@ -48,33 +50,35 @@ IGNORABLE: Final = re.compile(
 )
 """What is not seen and means no break: soft hyphens, joiners, variation selectors."""
 
-_UNSPACED: Final = re.compile(f"[{UNSPACED}]")
-_HAN: Final = re.compile(
-    "[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
+_UNSPACED: Final = late(lambda: f"[{UNSPACED}]")
+_HAN: Final = late(
+    lambda: "[\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]"
 )
-_SYLLABLE: Final = re.compile(
-    "[\u0e40-\u0e44\u0ec0-\u0ec4]?"  # a vowel written before its consonant
-    ".(?:[\u1039\u17d2]."  # a consonant stacked below
-    "|[\u0e30-\u0e3a\u0e45\u0e47-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece"
-    "\u102b-\u103e\u1056-\u1060\u17b4-\u17d3\u17dd])*"
+_SYLLABLE: Final = late(
+    lambda: (
+        "[\u0e40-\u0e44\u0ec0-\u0ec4]?"  # a vowel written before its consonant
+        ".(?:[\u1039\u17d2]."  # a consonant stacked below
+        "|[\u0e30-\u0e3a\u0e45\u0e47-\u0e4e\u0eb0-\u0ebc\u0ec8-\u0ece"
+        "\u102b-\u103e\u1056-\u1060\u17b4-\u17d3\u17dd])*"
+    )
 )
 
 
 def is_unspaced(token: str) -> bool:
     """Whether a token starts in a script that puts no spaces between words, or Korean."""
-    return _UNSPACED.match(token) is not None
+    return not token.isascii() and _UNSPACED().match(token) is not None
 
 
 def holds_unspaced(text: str) -> bool:
     """Whether any character of a text is of such a script."""
-    return _UNSPACED.search(text) is not None
+    return _UNSPACED().search(text) is not None
 
 
 def find_han(run: str) -> list[str]:
     """The Han characters of a run, in its order."""
-    return _HAN.findall(run)
+    return _HAN().findall(run)
 
 
 def split_units(run: str) -> list[str]:
     """What a reader sees as one character each: a syllable with its vowels, or a character."""
-    return _SYLLABLE.findall(run)
+    return _SYLLABLE().findall(run)
