@@ -12,7 +12,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final
@@ -20,8 +20,8 @@ from typing import IO, Final
 import pytest
 
 import ibid
-from conftest import command_line, list_ids, open_hashing, run_ibid, write
-from ibid.records import Hit
+from conftest import command_line, find, list_ids, open_hashing, run_ibid, write
+from ibid.records import Hit, IngestReport
 
 KILLS: Final = 20
 FILES: Final = 20
@@ -148,6 +148,7 @@ def test_killed_at_twenty_random_moments(tmp_path: Path, folder: Path) -> None:
         check_whole(library)
         assert library.sync(folder).unchanged == len(list(folder.iterdir()))
         fresh.sync(folder)
+        assert list_ids(library) == list_ids(fresh)
         assert describe(library) == describe(fresh)
     names = {file.name for file in (place / "vectors").iterdir()}
     assert len(names) < 20  # what the killed ones left behind is cleared
@@ -196,6 +197,28 @@ def test_a_reader_in_another_process_sees_whole_documents_while_a_sync_runs(
         assert {hit.passage.text.count("edition1") for hit in search_all(library, "dense")} == {1}
 
 
+@pytest.mark.parametrize("moved", [True, False])
+def test_what_an_interrupted_sync_left_of_a_file_that_is_gone_goes_at_the_next(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, moved: bool
+) -> None:
+    def interrupt(progress: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("IBID_INGEST_BATCH", "1")
+    with open_hashing(tmp_path / "library") as library:
+        write(folder, {"b.md": "The walrus sleeps."})
+        library.sync(folder)
+        (folder / "b.md").unlink()
+        write(folder, {"a.md": "The seal hunts.", "c.md": "The gopher sleeps."})  # of b's size
+        if moved:
+            write(folder, {"c.md": "The walrus sleeps."})
+        with pytest.raises(KeyboardInterrupt):
+            library.sync(folder, on_progress=interrupt)
+        library.sync(folder)
+        assert list_ids(library) == ["a.md", "c.md"]
+        assert find(library, "walrus") == (["c.md"] if moved else [])
+
+
 # -- one writer at a time -------------------------------------------------------------------------
 
 HOLD: Final = """
@@ -236,13 +259,14 @@ def test_a_second_writer_gives_up_when_its_time_is_over_and_readers_do_not_wait(
     monkeypatch.setenv("IBID_LOCK_TIMEOUT_S", "0.2")
     write(folder, {"a.md": "A page."})
     with holding_the_lock(place), open_hashing(place) as library:
-        for change in (
+        changes: list[Callable[[], IngestReport]] = [
             lambda: library.ingest(ibid.Document("new", "A text.")),
             lambda: library.remove("held"),
             lambda: library.set("held", public=True),
             lambda: library.sync(folder),
             lambda: library.remove("held", purge=True),
-        ):
+        ]
+        for change in changes:
             with pytest.raises(ibid.LibraryLocked, match="another process") as locked:
                 change()
             assert "0.2 s" in locked.value.hint

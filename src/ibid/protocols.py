@@ -53,6 +53,11 @@ class Source(Protocol):
         """The URI that the library records, such as `file:///home/ann/handbook`."""
         ...
 
+    @property
+    def unreadable(self) -> Mapping[str, str]:
+        """After a scan, what could not be looked at, with the reason; a folder ends with `/`."""
+        ...
+
     def scan(self) -> Iterator[SourceFile]:
         """Every file below the source, in the order of its path; nothing is read yet."""
         ...

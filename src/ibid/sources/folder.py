@@ -17,6 +17,9 @@ from ibid.sources.rules import RULES_FILE
 
 IGNORE_FILE: Final = ".ibidignore"
 
+LIBRARY_FILE: Final = "library.db"
+"""A folder with this file in it holds a library, not documents."""
+
 _NO_STAT: Final = FileStat(0, 0, 0)
 """Of what isn't looked into; a folder's own times change with what is in it."""
 
@@ -44,8 +47,9 @@ class FolderSource:
     """The files below a folder.
 
     Hidden files, and what `.ibidignore` names, are skipped; a skipped folder is one entry whose
-    path ends with `/`. A link is followed to a file inside the folder and to nothing else, so that
-    nothing is listed from elsewhere and no walk is endless. Names stay as they are written on disk.
+    path ends with `/`. No link is followed: nothing is listed from elsewhere, no walk is endless,
+    and no file escapes the rules of the place where it lies. Names stay as they are written on
+    disk.
 
     `unreadable` holds, after a scan, each folder (its path ends with `/`) and file that could not
     be looked at, with the reason: what lies there is unknown, and must not be taken for gone.
@@ -122,13 +126,15 @@ class FolderSource:
         if place.ignores_path(path):
             return SourceFile(path, _NO_STAT, f"ignored by {IGNORE_FILE}")
         if folder:
+            if os.path.exists(self.root / path / LIBRARY_FILE):
+                return SourceFile(path, _NO_STAT, "a library of ibid")
             return _Place(path, place.ignores)
         return self._look_at_file(entry, path)
 
     def _look_at_file(self, entry: os.DirEntry[str], path: str) -> SourceFile | None:
         try:
-            if entry.is_symlink() and (reason := self._refuse_link(entry.path)):
-                return SourceFile(path, _NO_STAT, reason)
+            if entry.is_symlink():
+                return SourceFile(path, _NO_STAT, "a link; what it leads to is read where it lies")
             found = entry.stat()
         except FileNotFoundError:
             return None
@@ -137,18 +143,6 @@ class FolderSource:
             return None
         file_stat = FileStat(found.st_size, found.st_mtime_ns, found.st_ino)
         return SourceFile(path, file_stat, _refuse_file(entry.name, found))
-
-    def _refuse_link(self, path: str) -> str | None:
-        """Why a link isn't followed."""
-        try:
-            target = Path(path).resolve(strict=True)
-        except PermissionError:
-            raise
-        except (OSError, RuntimeError):  # a loop is either, by the version of Python
-            return "a link to nothing"
-        if not target.is_relative_to(self.root):
-            return "a link to outside of the folder"
-        return "a link to a folder" if target.is_dir() else None
 
 
 def _refuse_file(name: str, found: os.stat_result) -> str | None:
