@@ -10,7 +10,7 @@ import pytest
 import ibid
 from conftest import open_hashing, run_ibid
 from ibid.embedding.remote import RemoteEmbedder
-from ibid.openers import EMBEDDERS, GENERATORS, RERANKERS, open_library
+from ibid.openers import EMBEDDERS, GENERATORS, RERANKERS
 from ibid.settings import load_settings
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import ScriptedGenerator
@@ -26,6 +26,12 @@ def place(tmp_path: Path) -> Path:
     return tmp_path / "library"
 
 
+def open_and_ask(place: Path, **parts: Any) -> ibid.Answer:
+    """The answer of a library with these parts; a part may be opened as late as it is needed."""
+    with ibid.open(place, **{"embedder": HashingEmbedder(), **parts}) as library:
+        return library.ask("How long is parental leave?")
+
+
 def test_an_unknown_embedder_is_told_the_known_ones(place: Path) -> None:
     with pytest.raises(ibid.BadSetting, match="'nonesuch'") as refused:
         ibid.open(place, embedder="nonesuch")
@@ -34,7 +40,7 @@ def test_an_unknown_embedder_is_told_the_known_ones(place: Path) -> None:
 
 def test_an_unknown_generator_is_told_the_known_ones(place: Path) -> None:
     with pytest.raises(ibid.BadSetting, match="'nonesuch'") as refused:
-        ibid.open(place, embedder=HashingEmbedder(), generator="nonesuch")
+        open_and_ask(place, generator="nonesuch")
     assert all(name in refused.value.hint for name in GENERATORS)
 
 
@@ -66,9 +72,9 @@ def test_an_endpoint_without_an_address_names_the_variables(
     place: Path, part: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(f"IBID_{part.upper()}_NAME", "openai")
-    embedder = None if part == "embedder" else HashingEmbedder()
+    parts = {"embedder": None} if part == "embedder" else {}
     with pytest.raises(ibid.BadSetting, match=part) as refused:
-        ibid.open(place, embedder=embedder)
+        open_and_ask(place, **parts)
     assert f"IBID_{part.upper()}_BASE_URL" in refused.value.hint
 
 
@@ -158,10 +164,9 @@ def test_offline_refuses_a_remote_generator(place: Path, monkeypatch: pytest.Mon
     for name, value in {**environ, "IBID_OFFLINE": "1"}.items():
         monkeypatch.setenv(name, value)
     with pytest.raises(ibid.ModelUnavailable, match="offline"):
-        open_hashing(place)
+        open_and_ask(place)
     monkeypatch.setenv("IBID_GENERATOR_NAME", "extractive")
-    with open_hashing(place) as library:
-        assert library.ask("How long is parental leave?").status is ibid.AnswerStatus.ANSWERED
+    assert open_and_ask(place).status is ibid.AnswerStatus.ANSWERED
 
 
 def test_offline_refuses_what_is_handed_over_too(place: Path) -> None:
@@ -169,18 +174,17 @@ def test_offline_refuses_what_is_handed_over_too(place: Path) -> None:
     far.remote = "https://models.example/v1"
     settings = load_settings({"offline": True})
     with pytest.raises(ibid.ModelUnavailable, match=r"models\.example"):
-        open_library(place, embedder=HashingEmbedder(), generator=far, settings=settings)
+        open_and_ask(place, generator=far, settings=settings)
     with pytest.raises(ibid.ModelUnavailable, match=r"models\.example"):
-        open_library(place, embedder=FAR, settings=settings)
+        open_and_ask(place, embedder=FAR, settings=settings)
 
 
 def test_a_remote_part_is_told_of(place: Path) -> None:
     far = ScriptedGenerator([])
     far.remote = "https://models.example/v1"
     with ibid.open(place, embedder=HashingEmbedder(), generator=far) as library:
-        assert library.remotes() == {"generator": "https://models.example/v1"}
-    with open_hashing(place) as library:
-        assert library.remotes() == {}
+        assert library.find_remote("generator") == "https://models.example/v1"
+        assert library.find_remote("embedder") is None
 
 
 @pytest.mark.parametrize("verb", ["config", "doctor"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,11 @@ from ibid.embedding.vectors import normalize_rows
 if TYPE_CHECKING:
     import onnxruntime
 
-    from ibid.embedding.onnx import Pooling
     from ibid.embedding.pieces import PieceTokenizer
     from ibid.protocols import Vectors
+
+Pooling: TypeAlias = Literal["mean", "cls"]
+"""How the vectors of a text's pieces become one: their mean, or that of its first piece."""
 
 TOKENS_PER_BATCH: Final = 1024
 """Longest text times texts of one run; more gains nothing on a processor and costs memory."""

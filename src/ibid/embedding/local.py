@@ -6,11 +6,14 @@ import importlib.util
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
-from ibid.embedding.onnx import OnnxEmbedder, OnnxModel, Pooling
+from ibid.embedding.onnx import OnnxEmbedder, OnnxModel
 from ibid.errors import BadSetting, ModelUnavailable
 from ibid.records import JSON
+
+if TYPE_CHECKING:
+    from ibid.embedding.inference import Pooling
 
 MINILM: Final = "all-MiniLM-L6-v2"
 MINILM_SHA256: Final = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"

@@ -9,17 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal
 
 from ibid.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     import onnxruntime
 
+    from ibid.embedding.inference import Pooling
     from ibid.embedding.pieces import PieceTokenizer
     from ibid.protocols import Vectors
-
-Pooling: TypeAlias = Literal["mean", "cls"]
 
 _INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
