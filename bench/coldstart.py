@@ -3,10 +3,10 @@
     python bench/coldstart.py
 
 Each command runs once to warm the disk's cache, then all of them in turn, round after round. Prints
-wall and CPU milliseconds, the best and the median, and the ratios of the medians to `python -c pass`
-and to importing numpy, onnxruntime and tokenizers. The library holds the sample handbook. The exit
-code is 1 when `ibid --help` takes 5 times the CPU of an empty Python or more, or when a second
-./run takes 3 times as long as the imports or more.
+wall and CPU milliseconds, the best and the median, and the ratios of the medians: of CPU to that of
+`python -c pass`, of wall time to that of importing numpy, onnxruntime and tokenizers. The library
+holds the sample handbook. The exit code is 1 when `ibid --help` takes 5 times the CPU of an empty
+Python or more, or when a second ./run takes 3 times as long as the imports or more.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -122,6 +123,24 @@ def test_every_setting_is_documented() -> None:
         default = "none" if row["default"] is None else str(row["default"])
         line = f"| `{row['key']}` | {default} | {row['help']} |"
         assert line in page, f"missing or out of date: {line}"
+
+
+def test_every_dependency_is_justified() -> None:
+    """The table of the stack and pyproject.toml name the same packages."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = {re.split(r"[<>=]", line)[0] for line in project["dependencies"]}
+    table = (ROOT / "docs" / "ARCHITECTURE.md").read_text().split("## The stack")[1]
+    cells = re.findall(r"^\| ([^|]+) \|", table, re.M)[1:]
+    named = {name for cell in cells for name in cell.split(", ")}
+    assert needed == named - {"SQLite (standard library)", "---"}
+
+
+def test_every_room_is_drawn() -> None:
+    page = (ROOT / "docs" / "ARCHITECTURE.md").read_text()
+    floors = page.split("## The floors")[1].split("## ")[0]
+    rooms = {path.name for path in (ROOT / "src" / "ibid").iterdir() if path.name[0] not in "_."}
+    rooms -= {"version.py", "py.typed"}
+    assert [room for room in rooms if room not in floors] == []
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)

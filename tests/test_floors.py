@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "src" / "ibid"
 
 FLOORS = [
     {"records", "errors", "version", "language"},
-    {"protocols"},
+    {"protocols", "plain"},
     {"wire"},
     {
         "sources",

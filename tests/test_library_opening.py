@@ -182,6 +182,23 @@ def test_a_damaged_or_missing_file_beside_it_is_corrupt(
         look_at_everything(place)
 
 
+def test_damage_of_any_page_of_the_database_is_corrupt_or_in_nobodys_way(place: Path) -> None:
+    whole = (place / "library.db").read_bytes()
+    outcomes = set()
+    for start in range(0, len(whole), 4096):
+        damaged = whole[:start] + b"\xa5" * 4096 + whole[start + 4096 :]
+        (place / "library.db").write_bytes(damaged)
+        for beside in place.glob("library.db-*"):
+            beside.unlink()
+        try:
+            look_at_everything(place)
+        except ibid.Corrupt:
+            outcomes.add("corrupt")
+        else:
+            outcomes.add("well")
+    assert outcomes == {"corrupt", "well"}
+
+
 def test_damage_is_an_error_of_the_command_line_not_a_traceback(place: Path) -> None:
     damage_middle(place / "library.db")
     assert run_ibid("list", library=place, code=1)["error"]["type"] == "Corrupt"

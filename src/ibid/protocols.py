@@ -196,7 +196,10 @@ class PutDocument:
 
 @dataclass(frozen=True, slots=True)
 class SetMetadata:
-    """Change what is known of the document `id`, or its id (a file that moved), not its text."""
+    """Change what is known of the document `id`, or its id (a file that moved), not its text.
+
+    `document` has the same text, and blocks that differ at most in their lines.
+    """
 
     id: str
     document: Document

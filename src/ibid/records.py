@@ -59,8 +59,9 @@ class Block:
     """One heading, paragraph, list, table or code block; a document's blocks tile its text.
 
     The white space between two blocks belongs to the first of them. `level` is 1 to 6 for a
-    heading and 0 for the rest; `page` counts from 1; `lines` are the first and last line in the
-    source file, from 1, where the format has lines.
+    heading and 0 for the rest; `page` counts from 1, slides too; `place` says where else it is
+    found, such as "Prices!A2:D9", "cell 5" or "00:01:10"; `lines` are the first and last line in
+    the source file, from 1, where the format has lines.
     """
 
     kind: BlockKind
@@ -70,6 +71,7 @@ class Block:
     page: int | None = None
     boxes: tuple[Box, ...] = ()
     lines: tuple[int, int] | None = None
+    place: str | None = None
 
     @property
     def span(self) -> slice:
@@ -84,6 +86,7 @@ class Document:
     `allow` names the principals who may see it: None says nothing (a new document is then
     public, an updated one keeps what was set), an empty set is nobody but the owner.
     `blocks` may be empty: the paragraphs are then found when the document is ingested.
+    `attachments` came inside this one, like those of a mail; the id of each is its name there.
     """
 
     id: str
@@ -97,6 +100,7 @@ class Document:
     allow: frozenset[str] | None = None
     modified_at: datetime | None = None
     archived: bool = False
+    attachments: tuple[Document, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class Passage:
 
     `headings` is the path of headings above it. `prefix` is that path as it is embedded, within
     its limit; `body` counts the characters of heading lines at the start of `text`, which the
-    prefix already says. `page` is where it starts, from 1.
+    prefix already says. `ordinal` counts from 0. `page` and `place` are those of its first block.
     """
 
     id: str
@@ -118,6 +122,7 @@ class Passage:
     prefix: str = ""
     body: int = 0
     page: int | None = None
+    place: str | None = None
 
     @property
     def span(self) -> slice:
@@ -336,6 +341,7 @@ class Citation:
     title: str | None = None
     headings: tuple[str, ...] = ()
     page: int | None = None
+    place: str | None = None
     start: int | None = None
     end: int | None = None
     quote: str | None = None

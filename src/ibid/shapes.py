@@ -90,6 +90,7 @@ def _shape_place(hit: Hit) -> Shape:
         "title": hit.document.title,
         "headings": list(passage.headings),
         "page": passage.page,
+        "place": passage.place,
         "start": passage.start,
         "end": passage.end,
         "text": passage.text,
@@ -134,6 +135,7 @@ def shape_citation(citation: Citation) -> Shape:
         "title": citation.title,
         "headings": list(citation.headings),
         "page": citation.page,
+        "place": citation.place,
         "start": citation.start,
         "end": citation.end,
         "quote": citation.quote,
@@ -187,6 +189,7 @@ def shape_blocks(blocks: Iterable[Block]) -> list[Shape]:
             "start": block.start,
             "end": block.end,
             "page": block.page,
+            "place": block.place,
             "lines": list(block.lines) if block.lines else None,
             "boxes": [
                 {
@@ -213,6 +216,7 @@ def shape_passages(passages: Iterable[Passage]) -> list[Shape]:
             "end": passage.end,
             "headings": list(passage.headings),
             "page": passage.page,
+            "place": passage.place,
             "text": passage.text,
             "indexed_text": passage.indexed_text,
         }

@@ -141,6 +141,7 @@ def _cite(
         title=hit.document.title,
         headings=passage.headings,
         page=passage.page,
+        place=passage.place,
         start=passage.start + finding.start,
         end=passage.start + finding.end,
         quote=passage.text[finding.start : finding.end],

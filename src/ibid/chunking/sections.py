@@ -76,10 +76,10 @@ def find_path(sections: Sequence[Section], position: int) -> tuple[str, ...]:
     return sections[index].path if index >= 0 else ()
 
 
-def find_page(document: Document, position: int) -> int | None:
-    """The page of the block in which this position lies; None where there are no pages."""
+def find_block(document: Document, position: int) -> Block | None:
+    """The block in which this position lies; None in a document without blocks."""
     index = bisect_right(document.blocks, position, key=lambda block: block.start) - 1
-    return document.blocks[index].page if index >= 0 else None
+    return document.blocks[index] if index >= 0 else None
 
 
 def fold_space(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from importlib import import_module
 from itertools import takewhile
 from typing import Final
@@ -98,6 +97,8 @@ def _run_verb(arguments: list[str]) -> int:
         raise
     except Exception as error:  # noqa: BLE001 - the face: what nobody foresaw is one clear line too
         if os.environ.get("IBID_DEBUG"):
+            import traceback
+
             traceback.print_exc()
         message = " ".join(f"{type(error).__name__}: {error}".split())
         hint = "IBID_DEBUG=1 shows where it happened"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from collections.abc import Mapping
@@ -21,6 +20,8 @@ def prepare_streams() -> None:
 
 def print_json(shape: Mapping[str, Any]) -> None:
     """Print the one object of a call with --json."""
+    import json
+
     from ibid.shapes import SCHEMA_VERSION
 
     whole = {"schema_version": SCHEMA_VERSION, **shape}

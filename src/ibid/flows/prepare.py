@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
@@ -13,6 +14,7 @@ from ibid.chunking.options import Chunking
 from ibid.errors import EmptyDocument
 from ibid.language.analyzer import analyze
 from ibid.language.detection import choose_document_language
+from ibid.plain import pack_blocks
 from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument
 from ibid.reading.text import find_blocks
 from ibid.records import JSON, Document, Passage
@@ -50,8 +52,11 @@ def clean_document(document: Document) -> Document:
 
 
 def hash_content(document: Document, chunking: Chunking) -> str:
-    """A hash of all that a document's passages depend on: title, text, blocks and chunking."""
-    blocks = ",".join(f"{b.kind}:{b.start}:{b.end}:{b.level}:{b.page}" for b in document.blocks)
+    """A hash of all that a document's passages depend on: title, text, blocks and chunking.
+
+    Where a block lies in the file's lines is left out: it moves with every line put above it.
+    """
+    blocks = json.dumps(pack_blocks(replace(block, lines=None) for block in document.blocks))
     parts = (document.title or "", document.text, blocks, str(chunking))
     return blake3("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(HASH_BYTES)
 

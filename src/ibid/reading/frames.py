@@ -13,7 +13,8 @@ from typing import Any, Final
 
 from ibid import errors
 from ibid.errors import IbidError, UnreadableDocument
-from ibid.records import Block, BlockKind, Box, Document
+from ibid.plain import pack_blocks, unpack_blocks
+from ibid.records import Document
 
 MAX_FRAME: Final = 512 * 1024 * 1024
 """Bytes of header and body beyond which a document is too large to be taken."""
@@ -57,10 +58,7 @@ def read_frame(read: Callable[[int], bytes]) -> tuple[dict[str, Any], bytes] | N
 def pack_document(document: Document) -> bytes:
     """The frame of a document as a reader gives it: without id, source and time of change."""
     header = {
-        "blocks": [
-            (b.kind.value, b.start, b.end, b.level, b.page, b.lines, [_box(x) for x in b.boxes])
-            for b in document.blocks
-        ],
+        "blocks": pack_blocks(document.blocks),
         "title": document.title,
         "media_type": document.media_type,
         "metadata": document.metadata,
@@ -76,18 +74,7 @@ def unpack_document(header: Mapping[str, Any], body: bytes) -> Document:
     return Document(
         id="",
         text=body.decode("utf-8"),
-        blocks=tuple(
-            Block(
-                BlockKind(kind),
-                start,
-                end,
-                level,
-                page,
-                tuple(Box(*box) for box in boxes),
-                (lines[0], lines[1]) if lines else None,
-            )
-            for kind, start, end, level, page, lines, boxes in header["blocks"]
-        ),
+        blocks=unpack_blocks(header["blocks"]),
         title=header["title"],
         media_type=header["media_type"],
         metadata=header["metadata"],
@@ -109,7 +96,3 @@ def unpack_error(fields: Mapping[str, str]) -> IbidError:
     if not (isinstance(kind, type) and issubclass(kind, IbidError)):
         kind = UnreadableDocument
     return kind(fields["message"], hint=fields["hint"])
-
-
-def _box(box: Box) -> list[float]:
-    return [box.page, *(round(n, 2) for n in (box.left, box.top, box.right, box.bottom))]

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from ibid.records import JSON, Block, BlockKind, Box
+from ibid.plain import pack_blocks, unpack_blocks
+from ibid.records import JSON, Block
 
 
 def dump_json(value: object) -> str:
@@ -33,35 +34,10 @@ def read_time(value: object) -> datetime | None:
 
 
 def dump_blocks(blocks: Sequence[Block]) -> str:
-    """The blocks as a JSON list of lists, without spaces."""
-    return json.dumps(
-        [
-            [
-                block.kind.value,
-                block.start,
-                block.end,
-                block.level,
-                block.page,
-                [[box.page, box.left, box.top, box.right, box.bottom] for box in block.boxes],
-                block.lines,
-            ]
-            for block in blocks
-        ],
-        separators=(",", ":"),
-    )
+    """The blocks as JSON without spaces."""
+    return json.dumps(pack_blocks(blocks), ensure_ascii=False, separators=(",", ":"))
 
 
 def load_blocks(stored: str) -> tuple[Block, ...]:
     """The blocks that were stored."""
-    return tuple(
-        Block(
-            BlockKind(kind),
-            start,
-            end,
-            level,
-            page,
-            tuple(Box(*box) for box in boxes),
-            (lines[0], lines[1]) if lines else None,
-        )
-        for kind, start, end, level, page, boxes, lines in json.loads(stored)
-    )
+    return unpack_blocks(json.loads(stored))

@@ -82,6 +82,7 @@ def read_passages(
     for some in _in_parts(rows):
         for row, *columns in connection.execute(
             "SELECT p.row, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.page,"
+            " p.place,"
             " substr(t.text, p.start + 1, p.end - p.start)"
             " FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"
             f" WHERE p.row IN ({_marks(some)})",
@@ -99,7 +100,7 @@ def read_content_passages(
         (_read_passage(name, columns), text_hash)
         for text_hash, *columns in connection.execute(
             "SELECT p.text_hash, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings,"
-            " p.page, substr(t.text, p.start + 1, p.end - p.start)"
+            " p.page, p.place, substr(t.text, p.start + 1, p.end - p.start)"
             " FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"
             " WHERE p.row >= c.first_row AND p.row < c.first_row + c.rows AND c.id = ?"
             " ORDER BY p.row",
@@ -109,7 +110,7 @@ def read_content_passages(
 
 
 def _read_passage(name: str, columns: Sequence[object]) -> Passage:
-    content_hash, ordinal, start, end, body, prefix, headings, page, text = columns
+    content_hash, ordinal, start, end, body, prefix, headings, page, place, text = columns
     return Passage(
         id=f"{name}@{str(content_hash)[:8]}#{start}-{end}",
         document_id=name,
@@ -121,6 +122,7 @@ def _read_passage(name: str, columns: Sequence[object]) -> Passage:
         prefix=str(prefix),
         body=_integer(body),
         page=None if page is None else _integer(page),
+        place=_text_or_none(place),
     )
 
 

@@ -89,6 +89,7 @@ CREATE TABLE passages (
     prefix TEXT NOT NULL,
     headings TEXT NOT NULL,      -- JSON
     page INTEGER,
+    place TEXT,
     text_hash BLOB NOT NULL
 );
 CREATE INDEX passages_by_hash ON passages (text_hash);

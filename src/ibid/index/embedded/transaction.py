@@ -77,6 +77,7 @@ def _set(connection: sqlite3.Connection, change: SetMetadata, applied: Applied) 
     writes.insert_revision(
         connection, change.document, live.document, live.content, applied.version
     )
+    writes.set_blocks(connection, live.content, change.document)
     writes.set_access(connection, live.document, change.document.allow, change.overrides)
 
 

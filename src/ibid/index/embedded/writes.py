@@ -31,7 +31,7 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
         (content, document.text, dump_blocks(document.blocks)),
     )
     connection.executemany(
-        "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?,?)",
         (
             (
                 first_row + number,
@@ -43,6 +43,7 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
                 indexed.passage.prefix,
                 json.dumps(indexed.passage.headings, ensure_ascii=False),
                 indexed.passage.page,
+                indexed.passage.place,
                 indexed.text_hash,
             )
             for number, indexed in enumerate(put.passages)
@@ -103,6 +104,13 @@ def insert_revision(
             for name, value in values.items()
             for columns in attribute_values(value)
         ],
+    )
+
+
+def set_blocks(connection: sqlite3.Connection, content: int, document: Document) -> None:
+    """Keep the blocks of a text that stayed the same: their lines in the file may have moved."""
+    connection.execute(
+        "UPDATE texts SET blocks = ? WHERE content = ?", (dump_blocks(document.blocks), content)
     )
 
 
