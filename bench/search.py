@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -129,22 +129,22 @@ def main() -> int:
 
 
 def make_corpus(passages: int, queries: int) -> Corpus:
-    """The same corpus every time."""
+    """The same passages every time, whatever the number of queries."""
     print(f"making {passages:,} passages", flush=True)
-    generator = np.random.default_rng(1)
+    generator, asking = np.random.default_rng(1), np.random.default_rng(2)
     sentences = list(islice(vary_sentences(random.Random(1)), SENTENCES))
     real = open_local_embedder(cache=find_cache()).embed(sentences, kind="passage")
-    matrix = add_noise(real[generator.integers(len(real), size=passages)], generator)
-    asked = add_noise(real[generator.integers(len(real), size=queries)], generator)
     vocabulary = make_vocabulary(VOCABULARY)
     lengths = generator.integers(WORDS_A_PASSAGE * 3 // 4, WORDS_A_PASSAGE * 5 // 4, size=passages)
     drawn = np.split(draw_zipfian(int(lengths.sum()), vocabulary, generator), lengths.cumsum()[:-1])
     documents = passages // PASSAGES_A_DOCUMENT
     groups = generator.integers(-GROUPS, GROUPS, size=documents)
+    questions = make_queries(drawn, vocabulary, queries, asking)
+    asked = add_noise(real[asking.integers(len(real), size=queries)], asking)
     return Corpus(
         texts=[" ".join([vocabulary[place] for place in places.tolist()]) for places in drawn],
-        matrix=matrix,
-        queries=dict(zip(make_queries(drawn, vocabulary, queries, generator), asked, strict=True)),
+        matrix=add_noise(real[generator.integers(len(real), size=passages)], generator),
+        queries=dict(zip(questions, asked, strict=True)),
         departments=generator.integers(DEPARTMENTS, size=documents).tolist(),
         groups=[group if group >= 0 else None for group in groups.tolist()],
     )
@@ -163,13 +163,15 @@ def make_queries(
     vocabulary: Sequence[str],
     count: int,
     generator: np.random.Generator,
-) -> Iterator[str]:
+) -> list[str]:
     """Some rarer words of one passage each."""
+    queries = []
     for place in generator.choice(len(drawn), size=count, replace=False).tolist():
         words = np.unique(drawn[place])
         words = words[words >= FUNCTION_WORDS]
         chosen = generator.choice(words, size=WORDS_A_QUERY, replace=False)
-        yield " ".join(vocabulary[word] for word in chosen.tolist())
+        queries.append(" ".join(vocabulary[word] for word in chosen.tolist()))
+    return queries
 
 
 def build(corpus: Corpus, index: EmbeddedIndex) -> None:

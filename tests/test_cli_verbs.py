@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from command_line import HANDBOOK, call
+from ibid import openers
+from ibid.answering.functions import FunctionGenerator
 
 REPORT = {
     "schema_version", "version", "added", "updated", "metadata_changed", "moved", "removed",
@@ -218,6 +220,24 @@ def test_ask_abstains(handbook: Path) -> None:
     assert in_words.code == 3
     assert in_words.out == done.json["text"] + "\n", "warnings are no part of what is asked for"
     assert in_words.err == f"note: {done.json['warnings'][0]}\n"
+
+
+def test_what_a_model_writes_is_marked(handbook: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = (
+        "Each parent gets 28 weeks of paid parental leave [1]. A car is paid [9]. Nobody knows."
+    )
+    model = FunctionGenerator(lambda prompt: written)
+    monkeypatch.setitem(openers.GENERATORS, "openai", lambda settings, embedder: model)  # type: ignore[misc]
+    ask = ("ask", "How long is parental leave?", "--generator", "openai", "--library", handbook)
+    verdicts = [citation["verdict"] for citation in call(*ask, "--json").json["citations"]]
+    assert verdicts == ["unsupported", "no-such-source", "uncited"]
+    done = call(*ask)
+    assert "characters 379-434  (NOT supported: the claim says 28 weeks" in done.out
+    assert "[9] A car is paid  (NOT supported: there is no source 9" in done.out
+    assert "[?] Nobody knows.  (no source cited: " in done.out
+    assert "no language model" not in done.out
+    assert done.err == "note: 3 of 3 citations could not be confirmed\n"
+    assert call(*ask, "--strict").code == 3, "nothing is left of it"
 
 
 def test_list_show_status(handbook: Path) -> None:

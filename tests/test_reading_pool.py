@@ -212,7 +212,7 @@ def test_a_document_survives_the_pipe() -> None:
 
     frame = read_frame(read)
     assert frame is not None
-    assert unpack_document(frame[0]["document"], frame[1]) == document
+    assert unpack_document(frame[0]["documents"], frame[1]) == document
     assert read_frame(read) is None
     with pytest.raises(BadFrame):
         read_frame(lambda count: b"\xff" * count)

@@ -356,7 +356,7 @@ def test_an_unmounted_drive_empties_nothing(tmp_path: Path, folder: Path) -> Non
     place = tmp_path / "library"
     run_ibid("sync", folder, library=place)
     shutil.rmtree(folder)
-    assert run_ibid("sync", folder, library=place, code=1)["error"]["type"] == "InputError"
+    assert run_ibid("sync", folder, library=place, code=2)["error"]["type"] == "UsageError"
     folder.mkdir()
     assert "--yes" in run_ibid("sync", folder, library=place, code=1)["error"]["hint"]
     assert len(run_ibid("list", library=place)["documents"]) == 12

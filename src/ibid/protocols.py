@@ -225,7 +225,8 @@ class FileState:
 
     `status` is "read", "failed" or "skipped"; `error` is the kind of error and `message` the
     reason of the latter two. `bytes_hash` is the hash of the file, `content_hash` the one of the
-    document that it became; both empty where there is none.
+    document that it became; both empty where there is none. An attachment has a state of its own,
+    with the path of the file that it came in as `container`.
     """
 
     path: str
@@ -235,6 +236,7 @@ class FileState:
     content_hash: str = ""
     error: str = ""
     message: str = ""
+    container: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,10 +42,10 @@ LINES = 6
 
 _MARKS = {
     Verdict.SUPPORTED: "",
-    Verdict.SUPPORTED_ELSEWHERE: " (said by another source: {})",
-    Verdict.UNSUPPORTED: " (NOT supported: {})",
-    Verdict.NO_SUCH_SOURCE: " (there is no such source)",
-    Verdict.UNCITED: " (no source cited; {})",
+    Verdict.SUPPORTED_ELSEWHERE: "  (wrong source: {})",
+    Verdict.UNSUPPORTED: "  (NOT supported: {})",
+    Verdict.NO_SUCH_SOURCE: "  (NOT supported: {})",
+    Verdict.UNCITED: "  (no source cited: {})",
 }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from ibid.chunking.options import choose_chunking
 from ibid.errors import DuplicateDocument, IbidError
 from ibid.flows.batch import Batch
-from ibid.flows.files import SKIPS, read_files, take_document, time_each
+from ibid.flows.files import SKIPS, read_files, take_attachment, take_document, time_each
 from ibid.flows.ingest import find_stored
 from ibid.flows.options import EVERYTHING, OnProgress, Progress, SyncOptions
 from ibid.flows.plan import Known, Plan, find_movable, name_document
@@ -17,7 +18,7 @@ from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
 from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, SourceInfo
 from ibid.reading.pool import FileRead, FileToRead
-from ibid.records import Failed, Skipped
+from ibid.records import Document, Failed, Skipped
 from ibid.sources.folder import FolderSource
 from ibid.sources.layers import layer_metadata
 from ibid.sources.rules import Rules
@@ -72,37 +73,57 @@ class Sync:
         return read_files(files, options)
 
     def _take(self, read: FileRead, movable: dict[str, str], batch: Batch) -> None:
-        """Turn what was read of a file into changes, or into a line of the report."""
+        """Turn what was read of a file, and what came inside it, into changes."""
         path = read.file.name
+        self._take_one(path, partial(take_document, read), read, movable, batch)
+        if read.document is None:
+            return  # what once came inside it stays as it was
+        inside = {f"{path}/{one.id}": one for one in read.document.attachments}
+        for place, attachment in inside.items():
+            take = partial(take_attachment, read, attachment)
+            self._take_one(place, take, read, movable, batch, container=path)
+        for place in self.known.inside.get(path, ()):
+            if place not in inside:
+                batch.forget_file(place)
+                self._remove({name_document(self.source, place)}, batch)
+
+    def _take_one(
+        self,
+        path: str,
+        take: Callable[..., Document],
+        read: FileRead,
+        movable: dict[str, str],
+        batch: Batch,
+        *,
+        container: str = "",
+    ) -> None:
+        """Turn a document that `take` gives, or the error it raises, into a change or a line."""
         id = name_document(self.source, path)
         status: FileStatus = "read"
         content_hash, kind, message = "", "", ""
         try:
-            content_hash = self._write(read, id, movable, batch)
+            content_hash = self._write(path, clean_document(take(id=id)), movable, batch)
         except SKIPS as error:
             status, message = "skipped", error.message
             self.tally.skipped.append(Skipped(id, message))
-            if id in self.known.hashes:
-                self._remove({id}, batch)
+            self._remove({id}, batch)
         except IbidError as error:
             status, kind, message = "failed", type(error).__name__, str(error)
             self.tally.failed.append(Failed(id, kind, message))
         if read.stat is not None:  # one that has vanished is looked for again
-            batch.remember_file(
-                FileState(path, read.stat, status, read.bytes_hash, content_hash, kind, message)
-            )
+            found = (read.bytes_hash, content_hash, kind, message, container)
+            batch.remember_file(FileState(path, read.stat, status, *found))
 
-    def _write(self, read: FileRead, id: str, movable: dict[str, str], batch: Batch) -> str:
-        """Hand the document to the batch with all its metadata; its content hash."""
-        rules = self.rules.for_path(read.file.name)
-        chunking = (
-            choose_chunking(**rules.chunking) if rules.chunking else self.options.ingest.chunking
-        )
-        document = clean_document(take_document(read, id=id))
-        stored = find_stored(self.snapshot, [id]).get(id)
+    def _write(self, path: str, document: Document, movable: dict[str, str], batch: Batch) -> str:
+        """Hand a document to the batch with all its metadata; its content hash."""
+        rules = self.rules.for_path(path)
+        chunking = self.options.ingest.chunking
+        if rules.chunking:
+            chunking = choose_chunking(**rules.chunking)
+        stored = find_stored(self.snapshot, [document.id]).get(document.id)
         if stored is not None and stored.source != self.source.name:
             raise DuplicateDocument(
-                f"a document {id!r} exists that did not come from this folder",
+                f"a document {document.id!r} exists that did not come from this folder",
                 hint="remove it, or sync the folder with another --prefix",
             )
         if stored is None:
@@ -114,5 +135,6 @@ class Sync:
         return batch.write(layered, stored, overrides=kept, chunking=chunking)
 
     def _remove(self, ids: set[str], batch: Batch) -> None:
-        for id in sorted(ids):
+        """Remove those of these documents that this source holds."""
+        for id in sorted(ids & self.known.hashes.keys()):
             batch.remove(id, self.snapshot.document(id, EVERYTHING).info.passages)

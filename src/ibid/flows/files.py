@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
+from urllib.parse import quote
 
 from ibid.errors import BadQuery, DuplicateDocument, EmptyDocument, IbidError, UnsupportedFormat
 from ibid.flows.batch import Batch
@@ -15,7 +17,7 @@ from ibid.flows.options import IngestOptions
 from ibid.flows.prepare import clean_document
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
-from ibid.protocols import Embedder, Index, StoredDocument
+from ibid.protocols import Embedder, Index, Snapshot
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 from ibid.records import JSON, Document, Failed, IngestReport, Skipped
 from ibid.sources.folder import FolderSource
@@ -85,7 +87,8 @@ def write_files(
     watch, tally = Stopwatch(), Tally()
     with watch.timing("total"), index.writing():
         refuse_repeated(file.id for file in files)
-        stored = find_stored(index.snapshot(), [file.id for file in files])
+        snapshot = index.snapshot()
+        stored = find_stored(snapshot, [file.id for file in files])
         if create and stored:
             raise DuplicateDocument(
                 f"{enumerate_ids(stored)} in the library already",
@@ -97,7 +100,12 @@ def write_files(
                 tally.skipped.append(Skipped(file.id, file.skip))
         wanted = [file for file in files if file.skip is None]
         for file, read in zip(wanted, time_each(_read_all(wanted, options), watch), strict=True):
-            _take(file, read, stored.get(file.id), batch, tally, flags)
+            take = partial(take_document, read)
+            _take(file.id, take, file.explicit, snapshot, batch, tally, flags)
+            for attachment in read.document.attachments if read.document is not None else ():
+                take = partial(take_attachment, read, attachment)
+                name = f"{file.id}/{attachment.id}"
+                _take(name, take, file.explicit, snapshot, batch, tally, flags)
             if batch.is_due:
                 batch.commit()
         batch.commit()
@@ -118,23 +126,25 @@ def read_files(files: Iterable[FileToRead], options: IngestOptions) -> Iterator[
 
 
 def _take(
-    file: NamedFile,
-    read: FileRead,
-    stored: StoredDocument | None,
+    id: str,
+    take: Callable[..., Document],
+    explicit: bool,
+    snapshot: Snapshot,
     batch: Batch,
     tally: Tally,
     flags: Mapping[str, JSON],
 ) -> None:
-    """Turn what was read of a file into a change, or into a line of the report."""
+    """Turn a document that `take` gives, or the error it raises, into a change or a line."""
     try:
-        document = clean_document(take_document(read, id=file.id))
+        document = clean_document(take(id=id))
+        stored = find_stored(snapshot, [id]).get(id)
         layered, overrides = layer_over(document, stored, flags)
         batch.write(layered, stored, overrides=overrides)
     except IbidError as error:
-        if isinstance(error, SKIPS) and not file.explicit:
-            tally.skipped.append(Skipped(file.id, error.message))
+        if isinstance(error, SKIPS) and not explicit:
+            tally.skipped.append(Skipped(id, error.message))
         else:
-            tally.failed.append(Failed(file.id, type(error).__name__, str(error)))
+            tally.failed.append(Failed(id, type(error).__name__, str(error)))
 
 
 def take_document(read: FileRead, *, id: str) -> Document:
@@ -142,13 +152,18 @@ def take_document(read: FileRead, *, id: str) -> Document:
     if read.error is not None:
         raise read.error
     assert read.document is not None
+    return _locate(replace(read.document, attachments=()), read, id, read.file.path.as_uri())
+
+
+def take_attachment(read: FileRead, attachment: Document, *, id: str) -> Document:
+    """A document that came inside a file, under this id, with the place and time of the file."""
+    return _locate(attachment, read, id, f"{read.file.path.as_uri()}#{quote(attachment.id)}")
+
+
+def _locate(document: Document, read: FileRead, id: str, source: str) -> Document:
     assert read.stat is not None
-    return replace(
-        read.document,
-        id=id,
-        source=read.file.path.as_uri(),
-        modified_at=datetime.fromtimestamp(read.stat.modified_ns / 1e9, UTC),
-    )
+    modified = datetime.fromtimestamp(read.stat.modified_ns / 1e9, UTC)
+    return replace(document, id=id, source=source, modified_at=modified)
 
 
 def time_each(reads: Iterable[FileRead], watch: Stopwatch) -> Iterator[FileRead]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from ibid.errors import InputError
-from ibid.protocols import FileState, SourceFile, SourceInfo
+from ibid.protocols import FileState, Index, SourceFile, SourceInfo
 from ibid.records import Failed, Skipped
 from ibid.sources.rules import Rules
 
@@ -17,10 +18,24 @@ LEAST_GUARDED: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the library knows of a source: its files by path, its documents' content by id."""
+    """What the library knows of a source: its files by path, its documents' content by id.
+
+    `inside` are the paths of attachments by the file that they came in.
+    """
 
     files: Mapping[str, FileState]
     hashes: Mapping[str, str]
+    inside: Mapping[str, Sequence[str]]
+
+
+def know_source(index: Index, source: SourceInfo) -> Known:
+    """What the library knows of a source now."""
+    files = index.files(source.name)
+    inside: defaultdict[str, list[str]] = defaultdict(list)
+    for path, state in files.items():
+        if state.container:
+            inside[state.container].append(path)
+    return Known(files, index.snapshot().content_hashes(source.name), inside)
 
 
 @dataclass(slots=True)
@@ -68,7 +83,8 @@ def make_plan(
             plan.skipped.append(Skipped(id, skip))
             continue
         seen.add(file.path)
-        _settle_file(file, id, known, reread, plan)
+        seen.update(known.inside.get(file.path, ()))
+        _settle_file(file, source, known, reread, plan)
     for folder, reason in unreadable.items():
         id = name_document(source, folder)
         plan.failed.append(Failed(id, "UnreadableDocument", reason))
@@ -81,18 +97,29 @@ def make_plan(
     return plan
 
 
-def _settle_file(file: SourceFile, id: str, known: Known, reread: bool, plan: Plan) -> None:
+def _settle_file(
+    file: SourceFile, source: SourceInfo, known: Known, reread: bool, plan: Plan
+) -> None:
+    """Tell whether a file is to be read; its attachments share its fate."""
     state = known.files.get(file.path)
+    id = name_document(source, file.path)
     if state is None or state.stat != file.stat:
         plan.read.append(file)
     elif state.status == "failed":
         plan.failed.append(Failed(id, state.error, state.message))
     elif state.status == "skipped":
         plan.skipped.append(Skipped(id, state.message))
-    elif reread or known.hashes.get(id) != state.content_hash:
-        plan.read.append(file)
     else:
-        plan.unchanged += 1
+        paths = [file.path, *known.inside.get(file.path, ())]
+        if reread or not all(_is_as_read(path, source, known) for path in paths):
+            plan.read.append(file)
+        else:
+            plan.unchanged += len(paths)
+
+
+def _is_as_read(path: str, source: SourceInfo, known: Known) -> bool:
+    """Whether the library still holds what a file or attachment became when it was read."""
+    return known.hashes.get(name_document(source, path)) == known.files[path].content_hash
 
 
 def find_movable(plan: Plan, known: Known) -> dict[str, str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from ibid.flows.options import OnProgress, SyncOptions
-from ibid.flows.plan import Known, Plan, guard_removals, make_plan, name_document
+from ibid.flows.plan import Known, Plan, guard_removals, know_source, make_plan, name_document
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
 from ibid.protocols import Embedder, Index, SourceInfo
@@ -37,7 +37,7 @@ def sync_folder(
     watch, tally = Stopwatch(), Tally()
     with watch.timing("total"), index.writing():
         rules = read_rules(folder.root)
-        known = Known(index.files(source.name), index.snapshot().content_hashes(source.name))
+        known = know_source(index, source)
         listing = list(folder.scan())
         plan = make_plan(
             listing,

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from ibid import errors
@@ -56,8 +57,28 @@ def read_frame(read: Callable[[int], bytes]) -> tuple[dict[str, Any], bytes] | N
 
 
 def pack_document(document: Document) -> bytes:
-    """The frame of a document as a reader gives it: without id, source and time of change."""
-    header = {
+    """The frame of a document as a reader gives it, without source and time of change.
+
+    Attachments of attachments become its own, with the names of both.
+    """
+    documents = [document, *flatten_attachments(document.attachments)]
+    texts = [one.text.encode("utf-8") for one in documents]
+    headers = [_pack_header(one, len(text)) for one, text in zip(documents, texts, strict=True)]
+    return pack_frame({"documents": headers}, b"".join(texts))
+
+
+def flatten_attachments(attachments: Iterable[Document], above: str = "") -> Iterator[Document]:
+    """All attachments at any depth, each named by its path: `letter.eml/contract.pdf`."""
+    for one in attachments:
+        name = f"{above}{one.id}"
+        yield replace(one, id=name, attachments=())
+        yield from flatten_attachments(one.attachments, f"{name}/")
+
+
+def _pack_header(document: Document, length: int) -> dict[str, Any]:
+    return {
+        "id": document.id,
+        "bytes": length,
         "blocks": pack_blocks(document.blocks),
         "title": document.title,
         "media_type": document.media_type,
@@ -66,14 +87,21 @@ def pack_document(document: Document) -> bytes:
         "allow": None if document.allow is None else sorted(document.allow),
         "archived": document.archived,
     }
-    return pack_frame({"document": header}, document.text.encode("utf-8"))
 
 
-def unpack_document(header: Mapping[str, Any], body: bytes) -> Document:
-    """The document of a frame's `document` and body."""
+def unpack_document(headers: Sequence[Mapping[str, Any]], body: bytes) -> Document:
+    """The document of a frame's `documents` and body, with its attachments."""
+    documents, start = [], 0
+    for header in headers:
+        documents.append(_unpack_header(header, body[start : start + header["bytes"]]))
+        start += header["bytes"]
+    return replace(documents[0], attachments=tuple(documents[1:]))
+
+
+def _unpack_header(header: Mapping[str, Any], text: bytes) -> Document:
     return Document(
-        id="",
-        text=body.decode("utf-8"),
+        id=header["id"],
+        text=text.decode("utf-8"),
         blocks=unpack_blocks(header["blocks"]),
         title=header["title"],
         media_type=header["media_type"],

@@ -222,8 +222,8 @@ class _Child:
             if frame is None:
                 raise _Died
             header, body = frame
-            if "document" in header:
-                return unpack_document(header["document"], body)
+            if "documents" in header:
+                return unpack_document(header["documents"], body)
             if "error" in header:
                 raise unpack_error(header["error"])
             notes.update(header)

@@ -176,7 +176,7 @@ def read_files(connection: sqlite3.Connection, source: str) -> dict[str, FileSta
         path: FileState(path, FileStat(size, modified_ns, _unsigned(inode)), status, *rest)
         for path, size, modified_ns, inode, status, *rest in connection.execute(
             "SELECT path, size, modified_ns, inode, status, bytes_hash, content_hash, error,"
-            " message FROM files WHERE source = ?",
+            " message, container FROM files WHERE source = ?",
             (source,),
         )
     }

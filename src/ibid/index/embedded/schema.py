@@ -119,6 +119,7 @@ CREATE TABLE files (
     content_hash TEXT NOT NULL,
     error TEXT NOT NULL,
     message TEXT NOT NULL,
+    container TEXT NOT NULL,     -- the path of the file that an attachment came in, or ''
     PRIMARY KEY (source, path)
 ) WITHOUT ROWID;
 

@@ -135,7 +135,7 @@ def end_revision(connection: sqlite3.Connection, revision: int, version: int) ->
 def write_files(connection: sqlite3.Connection, source: str, files: Iterable[FileState]) -> None:
     """Remember what a source knows of these files."""
     connection.executemany(
-        "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?)",
+        "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?)",
         (
             (
                 source,
@@ -148,6 +148,7 @@ def write_files(connection: sqlite3.Connection, source: str, files: Iterable[Fil
                 file.content_hash,
                 file.error,
                 file.message,
+                file.container,
             )
             for file in files
         ),
