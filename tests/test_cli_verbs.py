@@ -227,7 +227,7 @@ def test_what_a_model_writes_is_marked(handbook: Path, monkeypatch: pytest.Monke
         "Each parent gets 28 weeks of paid parental leave [1]. A car is paid [9]. Nobody knows."
     )
     model = FunctionGenerator(lambda prompt: written)
-    monkeypatch.setitem(openers.GENERATORS, "openai", lambda settings, embedder: model)  # type: ignore[misc]
+    monkeypatch.setitem(openers.GENERATORS, "openai", lambda settings, embedder: model)
     ask = ("ask", "How long is parental leave?", "--generator", "openai", "--library", handbook)
     verdicts = [citation["verdict"] for citation in call(*ask, "--json").json["citations"]]
     assert verdicts == ["unsupported", "no-such-source", "uncited"]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ibid.cli.call import Call, Outcome, verb
+from ibid.cli.call import Call, Outcome, Part, verb
 from ibid.cli.words import count_words, make_table
 from ibid.flows.options import describe_said
 from ibid.records import JSON, IngestReport
@@ -117,7 +117,7 @@ def sync_command(
     New and changed files are read, moved and removed ones followed; documents that came from
     elsewhere stay as they are.
     """
-    sends = () if dry_run else ("embedder",)
+    sends: Sequence[Part] = () if dry_run else ("embedder",)
     with (
         call.open_library(create=True, sends=sends) as library,
         _show_progress() as on_progress,

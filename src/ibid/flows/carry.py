@@ -110,7 +110,8 @@ class Sync:
         except IbidError as error:
             status, kind, message = "failed", type(error).__name__, str(error)
             self.tally.failed.append(Failed(id, kind, message))
-        if read.stat is not None:  # one that has vanished is looked for again
+        # A file that has vanished, or whose id is taken, is looked at again by the next sync.
+        if read.stat is not None and kind != DuplicateDocument.__name__:
             found = (read.bytes_hash, content_hash, kind, message, container)
             batch.remember_file(FileState(path, read.stat, status, *found))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -71,10 +71,10 @@ def make_plan(
     """The plan for a source; nothing is changed by making it.
 
     What lies below an unreadable folder is taken to be as it was. With `checksum`, every file is
-    read; so it is when the rules have changed, since they speak of any file.
+    read; when the rules have changed, every one that is a document, since they speak of any.
     """
     plan = Plan()
-    reread = checksum or rules.hash != source.rules_hash
+    reread = rules.hash != source.rules_hash
     seen: set[str] = set()
     for file in listing:
         id = name_document(source, file.path)
@@ -84,7 +84,7 @@ def make_plan(
             continue
         seen.add(file.path)
         seen.update(known.inside.get(file.path, ()))
-        _settle_file(file, source, known, reread, plan)
+        _settle_file(file, source, known, plan, checksum=checksum, reread=reread)
     for folder, reason in unreadable.items():
         id = name_document(source, folder)
         plan.failed.append(Failed(id, "UnreadableDocument", reason))
@@ -98,12 +98,18 @@ def make_plan(
 
 
 def _settle_file(
-    file: SourceFile, source: SourceInfo, known: Known, reread: bool, plan: Plan
+    file: SourceFile,
+    source: SourceInfo,
+    known: Known,
+    plan: Plan,
+    *,
+    checksum: bool,
+    reread: bool,
 ) -> None:
     """Tell whether a file is to be read; its attachments share its fate."""
     state = known.files.get(file.path)
     id = name_document(source, file.path)
-    if state is None or state.stat != file.stat:
+    if state is None or state.stat != file.stat or checksum:
         plan.read.append(file)
     elif state.status == "failed":
         plan.failed.append(Failed(id, state.error, state.message))
@@ -124,7 +130,7 @@ def _is_as_read(path: str, source: SourceInfo, known: Known) -> bool:
 
 def find_movable(plan: Plan, known: Known) -> dict[str, str]:
     """The gone documents that a file to be read may be now, by content hash: the sizes agree."""
-    sizes = {file.stat.size for file in plan.read if file.path not in known.files}
+    sizes = _count_new_sizes(plan, known)
     return {
         known.hashes[id]: id
         for id, path in plan.gone.items()
@@ -132,12 +138,18 @@ def find_movable(plan: Plan, known: Known) -> dict[str, str]:
     }
 
 
+def _count_new_sizes(plan: Plan, known: Known) -> Counter[int]:
+    return Counter(file.stat.size for file in plan.read if file.path not in known.files)
+
+
 def guard_removals(plan: Plan, known: Known, *, source: SourceInfo) -> None:
     """Refuse a plan that would remove more than half of a source: a drive may be unmounted.
 
-    Raises InputError.
+    A gone file counts as moved where there is a new one of its size. Raises InputError.
     """
-    lost, held = len(plan.gone) - len(find_movable(plan, known)), len(known.hashes)
+    gone = Counter(known.files[path].stat.size for path in plan.gone.values())
+    lost = (gone - _count_new_sizes(plan, known)).total()
+    held = len(known.hashes)
     if held >= LEAST_GUARDED and lost * 2 > held:
         raise InputError(
             f"{lost} of the {held} documents of {source.location} would be removed",

@@ -73,15 +73,18 @@ class DocumentBuilder:
     One blank line stands between two blocks. Blocks without a visible character are left out.
     Within a list item paragraphs become lines of one list block, each item with its marker and
     indented by its depth; a block of another kind, such as code, stands between two list blocks.
+    Set `place` to say where the blocks that are put from then on are found.
     """
 
     def __init__(self) -> None:
+        self.place: str | None = None
         self._texts: list[str] = []
         self._blocks: list[Block] = []
         self._length = 0
         self._items: list[_Item] = []
         self._list_texts: list[str] = []
         self._list_lines: list[tuple[int, int]] = []
+        self._list_place: str | None = None
 
     def append(
         self,
@@ -101,7 +104,7 @@ class DocumentBuilder:
             self._append_to_list(text, lines)
             return
         self._finish_list()
-        self._put(Block(kind, 0, 0, level, page, boxes, lines), text)
+        self._put(Block(kind, 0, 0, level, page, boxes, lines, self.place), text)
 
     def open_item(self, marker: str) -> None:
         """Begin a list item, "-" or "1." being its marker; within another item it is nested."""
@@ -141,6 +144,7 @@ class DocumentBuilder:
             item.marker = ""
         else:
             first = " " * item.inner
+        self._list_place = self._list_place if self._list_texts else self.place
         self._list_texts.append(first + text.replace("\n", "\n" + " " * item.inner))
         if lines:
             self._list_lines.append(lines)
@@ -153,7 +157,7 @@ class DocumentBuilder:
             lines = (min(self._list_lines)[0], max(end for _, end in self._list_lines))
         text = "\n".join(self._list_texts)
         self._list_texts, self._list_lines = [], []
-        self._put(Block(BlockKind.LIST, 0, 0, lines=lines), text)
+        self._put(Block(BlockKind.LIST, 0, 0, lines=lines, place=self._list_place), text)
 
     def _put(self, block: Block, text: str) -> None:
         start = self._length + len(_SEPARATOR) if self._texts else 0

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from ibid.reading.builder import DocumentBuilder, format_table, normalize_text
 from ibid.reading.encodings import decode_bytes
+from ibid.reading.html_nodes import (
+    BLOCKS,
+    SPACE,
+    collect_raw,
+    collect_text,
+    is_seen,
+    read_rows,
+    stand_in,
+    walk,
+)
 from ibid.reading.pages import report_pages
 from ibid.records import JSON, BlockKind, Document
 
 _CHARACTERS_A_PAGE: Final = 6000
 _MAX_DEPTH: Final = 2000  # open elements; parsing takes the square of it, browsers stop at 512
-_MAX_SPAN: Final = 1000  # columns or rows that one cell may cover, as browsers have it
 _MAIN_SHARE: Final = 0.6  # of a page's text that <main> must hold to stand for the page
 
 
@@ -23,20 +32,8 @@ def _names(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_UNSEEN: Final = _names(
-    "script style noscript template head iframe object embed canvas audio video map datalist"
-    " nav annotation annotation-xml"
-)
-_BLOCKS: Final = _names(
-    "html body address article aside blockquote center dd details dialog dir div dl dt fieldset"
-    " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu ol"
-    " optgroup option p pre search section select summary table tbody td tfoot th thead tr ul"
-    " caption textarea"
-)
 _LAYOUT: Final = "table, h1, h2, h3, h4, h5, h6, pre"
-_HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _LINE_BREAK: Final = "\x0b"  # stands for <br> until white space is one space
-_SPACE: Final = re.compile(r"[ \t\n\r\f\xa0]+")
 
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w:.-]+)""", re.I)
 _DECLARED_WITHIN: Final = 4096  # bytes
@@ -73,22 +70,39 @@ def read_html(data: bytes, name: str) -> Document:
 
     Raises UnsupportedFormat for bytes that are no text, EmptyDocument for nothing to see.
     """
-    source = normalize_text(decode_bytes(data, declared=_find_declared(data)))
+    source = decode_html(data)
     report_pages(len(source) // _CHARACTERS_A_PAGE)
-    if source.lstrip().startswith("<?xml"):
-        source = _SELF_CLOSED.sub(_open_and_close, source)
-    tree = LexborHTMLParser(_flatten(source))
-    root = tree.body or tree.root
-    title = " ".join(_collect_raw(tree.css_first("head > title")).split())
-    walker = _Walker()
+    tree = _parse(source)
+    title = " ".join(collect_raw(tree.css_first("head > title")).split())
+    builder = DocumentBuilder()
+    walker = _Walker(builder)
     if title and not tree.any_css_matches(("h1",)):
-        walker.builder.append(BlockKind.HEADING, title, level=1)
-    if root is not None:
+        builder.append(BlockKind.HEADING, title, level=1)
+    if (root := tree.body or tree.root) is not None:
         walker.walk(_find_main(root))
     title = title or walker.title
-    return walker.builder.build(
-        title=title or None, media_type="text/html", metadata=_find_metadata(tree)
-    )
+    return builder.build(title=title or None, media_type="text/html", metadata=_find_metadata(tree))
+
+
+def append_html(builder: DocumentBuilder, source: str, *, levels: int = 0) -> None:
+    """Put what a reader of a page sees, as `read_html` does; its headings `levels` deeper."""
+    tree = _parse(source)
+    if (root := tree.body or tree.root) is not None:
+        _Walker(builder, levels).walk(root)
+
+
+def decode_html(data: bytes, *, declared: str | None = None) -> str:
+    """The source of a page from its bytes, in the encoding that they bear out.
+
+    Raises UnsupportedFormat for bytes that are no text.
+    """
+    return normalize_text(decode_bytes(data, declared=declared or _find_declared(data)))
+
+
+def _parse(source: str) -> LexborHTMLParser:
+    if source.lstrip().startswith("<?xml"):
+        source = _SELF_CLOSED.sub(_open_and_close, source)
+    return LexborHTMLParser(_flatten(source))
 
 
 def _find_declared(data: bytes) -> str | None:
@@ -122,7 +136,7 @@ def _find_main(root: LexborNode) -> LexborNode:
     found = root.css("main, [role=main]") or root.css("article")
     if len(found) != 1:
         return root
-    share = len(_collect_text(found[0])) / max(len(_collect_text(root)), 1)
+    share = len(collect_text(found[0])) / max(len(collect_text(root)), 1)
     return found[0] if share > _MAIN_SHARE else root
 
 
@@ -143,105 +157,33 @@ def _find_metadata(tree: LexborHTMLParser) -> dict[str, JSON]:
     return found
 
 
-def _walk(
-    root: LexborNode, enter: Callable[[LexborNode], bool], leave: Callable[[LexborNode], None]
-) -> None:
-    """Call `enter` for every node in order, and `leave` after what is in it where that was True."""
-    node = root
-    while True:
-        if enter(node):
-            if node.first_child is not None:
-                node = node.first_child
-                continue
-            leave(node)
-        while node.mem_id == root.mem_id or node.next is None:
-            if node.mem_id == root.mem_id or node.parent is None:
-                return
-            node = node.parent
-            leave(node)
-        node = node.next
-
-
-def _is_seen(node: LexborNode) -> bool:
-    """True for an element that a reader of the page can see."""
-    if not node.is_element_node or node.tag in _UNSEEN:
-        return False
-    attributes = node.attributes
-    if not attributes:
-        return True
-    return not (
-        ("hidden" in attributes and attributes["hidden"] != "until-found")
-        or attributes.get("role") == "navigation"
-        or _HIDDEN_STYLE.search(attributes.get("style") or "")
-    )
-
-
-def _collect_raw(root: LexborNode | None) -> str:
-    """The text of an element with its white space as it stands in the source."""
-    pieces: list[str] = []
-
-    def enter(node: LexborNode) -> bool:
-        if node.is_text_node:
-            pieces.append(node.text_content or "")
-        elif node.tag == "br":
-            pieces.append("\n")
-        return _is_seen(node)
-
-    if root is not None:
-        _walk(root, enter, lambda node: None)
-    return "".join(pieces)
-
-
-def _collect_text(root: LexborNode | None) -> str:
-    """All the text that can be seen in an element, as one line."""
-    pieces: list[str] = []
-
-    def enter(node: LexborNode) -> bool:
-        if node.is_text_node:
-            pieces.append(node.text_content or "")
-        elif _is_seen(node):
-            pieces.append(_stand_in(node))
-            return True
-        return False
-
-    if root is not None:
-        _walk(root, enter, lambda node: pieces.append(" " if node.tag in _BLOCKS else ""))
-    return _SPACE.sub(" ", "".join(pieces)).replace("\xad", "").strip()
-
-
-def _stand_in(node: LexborNode) -> str:
-    """What an element shows beside the text in it."""
-    if node.tag == "br" or node.tag in _BLOCKS:
-        return " "
-    return node.attributes.get("alt") or "" if node.tag == "img" else ""
-
-
 class _Walker:
     """Goes through the seen part of a page and puts what it shows into a builder."""
 
-    def __init__(self) -> None:
-        self.builder = DocumentBuilder()
+    def __init__(self, builder: DocumentBuilder, levels: int = 0) -> None:
+        self.builder = builder
         self.title = ""
+        self._levels = levels  # how much deeper headings are put than they stand
         self._pieces: list[str] = []  # text of the block at hand
         self._level = 0  # of the heading it stands in
         self._numbers: list[int | None] = []  # next number of each open list, None for bullets
 
     def walk(self, root: LexborNode) -> None:
         """Put every block below the root in its order."""
-        _walk(root, self._enter, self._leave)
+        walk(root, self._enter, self._leave)
         self._flush()
 
     def _enter(self, node: LexborNode) -> bool:
         if node.is_text_node:
             self._pieces.append(node.text_content or "")
             return False
-        if not _is_seen(node):
+        if not is_seen(node):
             return False
         tag = node.tag or ""
         if tag == "br":
             self._pieces.append(_LINE_BREAK)
-        elif tag not in _BLOCKS:
-            self._pieces.append(_stand_in(node))
+        elif tag not in BLOCKS:
+            self._pieces.append(stand_in(node))
         else:
             self._flush()
             handle = _ENTER.get(tag)
@@ -250,7 +192,7 @@ class _Walker:
 
     def _leave(self, node: LexborNode) -> None:
         tag = node.tag or ""
-        if tag in _BLOCKS:
+        if tag in BLOCKS:
             self._flush()
             handle = _LEAVE.get(tag)
             if handle:
@@ -258,7 +200,7 @@ class _Walker:
 
     def _flush(self) -> None:
         """Put the block at hand."""
-        text = _SPACE.sub(" ", "".join(self._pieces)).replace("\xad", "")
+        text = SPACE.sub(" ", "".join(self._pieces)).replace("\xad", "")
         self._pieces.clear()
         lines = [line.strip() for line in text.split(_LINE_BREAK)]
         if self._level:
@@ -271,7 +213,7 @@ class _Walker:
 
     def open_heading(self, node: LexborNode) -> bool:
         """A heading: what comes until its end is its text."""
-        self._level = int((node.tag or "h6")[1])
+        self._level = min(int((node.tag or "h6")[1]) + self._levels, 6)
         return True
 
     def close_heading(self) -> None:
@@ -306,7 +248,7 @@ class _Walker:
 
     def put_code(self, node: LexborNode) -> bool:
         """Preformatted text, as it stands."""
-        self.builder.append(BlockKind.CODE, _collect_raw(node))
+        self.builder.append(BlockKind.CODE, collect_raw(node))
         return False
 
     def put_table(self, node: LexborNode) -> bool:
@@ -315,11 +257,11 @@ class _Walker:
             inner.mem_id != node.mem_id for inner in node.css(_LAYOUT)
         ):
             return True
-        rows, header = _read_rows(node)
+        rows, header = read_rows(node)
         if max(map(len, rows), default=0) < 2:  # a list or a frame rather than a table
             return True
         for caption in node.css("caption"):
-            self.builder.append(BlockKind.PARAGRAPH, _collect_text(caption))
+            self.builder.append(BlockKind.PARAGRAPH, collect_text(caption))
         self.builder.append(BlockKind.TABLE, format_table(rows, header=header))
         return False
 
@@ -336,58 +278,3 @@ _LEAVE: Final[dict[str, Callable[[_Walker], None]]] = {
     **dict.fromkeys(("ul", "ol", "menu"), _Walker.close_list),
     "li": _Walker.close_item,
 }
-
-
-def _read_rows(table: LexborNode) -> tuple[list[list[str]], bool]:
-    """The cells of a table as a grid without its empty rows and columns; True for a header row.
-
-    A cell that spans columns or rows stands in the first of them, the others are empty.
-    """
-    grid: list[dict[int, str]] = []
-    taken: dict[int, int] = {}  # column -> rows from here on that a cell above covers
-    header = False
-    for row in table.css("tr"):
-        if not _is_seen(row):
-            continue
-        cells = [cell for cell in _children(row) if cell.tag in ("td", "th") and _is_seen(cell)]
-        if not grid and cells:
-            header = all(cell.tag == "th" for cell in cells) or _stands_in_head(row)
-        grid.append(_place_cells(cells, taken))
-    columns = sorted({column for row in grid for column, text in row.items() if text})
-    rows = [[row.get(column, "") for column in columns] for row in grid if any(row.values())]
-    return rows, header and bool(grid) and any(grid[0].values())
-
-
-def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, str]:
-    """The text of a row's cells by column; `taken` is brought down to the next row."""
-    placed: dict[int, str] = {}
-    below: dict[int, int] = {column: left - 1 for column, left in taken.items() if left > 1}
-    column = 0
-    for cell in cells:
-        while column in taken:
-            column += 1
-        placed[column] = _collect_text(cell)
-        rows = _read_span(cell, "rowspan")
-        for _ in range(_read_span(cell, "colspan")):
-            if rows > 1:
-                below[column] = rows - 1
-            column += 1
-    taken.clear()
-    taken.update(below)
-    return placed
-
-
-def _read_span(cell: LexborNode, name: str) -> int:
-    value = cell.attributes.get(name) or "1"
-    return min(max(int(value), 1), _MAX_SPAN) if re.fullmatch(r"\d{1,9}", value) else 1
-
-
-def _stands_in_head(row: LexborNode) -> bool:
-    return row.parent is not None and row.parent.tag == "thead"
-
-
-def _children(node: LexborNode) -> Iterator[LexborNode]:
-    child = node.first_child
-    while child is not None:
-        yield child
-        child = child.next

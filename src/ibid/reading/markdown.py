@@ -59,15 +59,22 @@ def read_markdown(data: bytes, name: str) -> Document:
 
 
 def _build_document(matter: FrontMatter) -> Document:
-    walker = _Walker(matter.lines)
+    builder = DocumentBuilder()
+    walker = _Walker(builder, matter.lines)
     walker.walk(_parser().parse(matter.body))
-    builder = walker.builder
     if builder.is_empty:
         lines = (1, max(matter.lines, 1))
         title, description = (_as_text(matter.fields.get(k)) for k in ("title", "description"))
         builder.append(BlockKind.HEADING, title, level=1, lines=lines)
         builder.append(BlockKind.PARAGRAPH, description, lines=lines)
     return builder.build(title=walker.title, media_type="text/markdown")
+
+
+def append_markdown(builder: DocumentBuilder, source: str) -> str | None:
+    """Put what a reader of the rendered source sees; gives its first heading of level 1."""
+    walker = _Walker(builder)
+    walker.walk(_parser().parse(source))
+    return walker.title
 
 
 def _as_text(value: object) -> str:
@@ -103,10 +110,10 @@ def _parse_reference(state: StateBlock, start: int, end: int, silent: bool) -> b
 class _Walker:
     """Goes through the tokens of a page and puts what they show into a builder."""
 
-    def __init__(self, line_offset: int) -> None:
-        self.builder = DocumentBuilder()
+    def __init__(self, builder: DocumentBuilder, line_offset: int | None = None) -> None:
+        self.builder = builder
         self.title: str | None = None
-        self._line_offset = line_offset
+        self._line_offset = line_offset  # None where the lines are not those of a file
         self._numbers: list[int | None] = []  # next number of each open list, None for bullets
         self._rows: list[list[str]] = []
 
@@ -133,7 +140,7 @@ class _Walker:
 
     def _append(self, kind: BlockKind, text: str, token: Token, level: int = 0) -> None:
         lines = None
-        if token.map:
+        if token.map and self._line_offset is not None:
             first, end = token.map
             lines = (first + 1 + self._line_offset, end + self._line_offset)
         self.builder.append(kind, text, level=level, lines=lines)

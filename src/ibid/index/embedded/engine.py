@@ -13,6 +13,7 @@ a crash leaves unpublished is in no reader's way, and the next writer clears it.
 from __future__ import annotations
 
 import fcntl
+import re
 import shutil
 import sqlite3
 import threading
@@ -23,7 +24,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ibid.errors import BadQuery, EmbedderMismatch, LibraryLocked
+from ibid.errors import BadQuery, Corrupt, LibraryLocked
 from ibid.index.embedded import reads, schema, writes
 from ibid.index.embedded.reads import Segment
 from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
     from ibid.protocols import Vectors
 
 LOCK_POLL_SECONDS: Final = 0.05
+
+VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+\.(?:faiss|part)")
+"""The names of our files; what else lies in the folder is not ours to remove."""
 
 OPEN_TRIES: Final = 5
 """Times that files are looked up anew when a merge or purge has replaced one of them."""
@@ -144,9 +148,11 @@ class EmbeddedIndex:
                 mapped = [MappedSegment(segment, self._folder / "vectors") for segment in segments]
                 postings = self._open_postings(generation)
                 return SearchFiles(postings, postings.searcher(), mapped)
-            except FileNotFoundError:
+            except FileNotFoundError as error:
                 if attempt == OPEN_TRIES:
-                    raise
+                    raise Corrupt(
+                        f"{error.filename} is missing", hint="run `ibid verify --repair`"
+                    ) from error
         raise AssertionError
 
     # -- writing --------------------------------------------------------------------------------
@@ -258,7 +264,8 @@ class EmbeddedIndex:
         from ibid.index.embedded import vectors  # noqa: PLC0415 - loads numpy
 
         rows = np.stack([new[text_hash] for text_hash in applied.text_hashes])
-        _check_dimension(reads.read_manifest(connection), rows.shape[1])
+        made = reads.read_manifest(connection)
+        vectors.check_dimension(made.dimension if made is not None else None, rows.shape[1])
         folder = self._folder / "vectors"
         merged = vectors.choose_merge(reads.read_segments(connection), len(rows))
         parts = [vectors.MappedSegment(segment, folder).read(slice(None)) for segment in merged]
@@ -279,10 +286,10 @@ class EmbeddedIndex:
         self._open_postings(generation).drop_from(reads.read_next_row(connection))
         live = {segment.file for segment in reads.read_segments(connection)}
         for file in (self._folder / "vectors").iterdir():
-            if file.name not in live:
+            if VECTOR_FILE.fullmatch(file.name) and file.name not in live:
                 file.unlink(missing_ok=True)
         for folder in (self._folder / "lexical").iterdir():
-            if folder.name != str(generation):
+            if folder.name.isdecimal() and int(folder.name) != generation:
                 shutil.rmtree(folder, ignore_errors=True)
 
     # -- the folder -----------------------------------------------------------------------------
@@ -294,8 +301,10 @@ class EmbeddedIndex:
         self._folder.chmod(0o700)
         with self._locking():
             if not self._database.exists():
+                from ibid.index.embedded.lexical import create_postings  # noqa: PLC0415 - seldom
+
                 (self._folder / "vectors").mkdir(exist_ok=True)
-                (self._folder / "lexical").mkdir(exist_ok=True)
+                create_postings(self._folder / "lexical" / str(schema.FIRST_GENERATION))
                 schema.create_database(self._database)
 
     @contextmanager
@@ -334,15 +343,6 @@ class EmbeddedIndex:
         if self._postings is None or self._postings[0] != generation:
             self._postings = (generation, Postings(self._folder / "lexical" / str(generation)))
         return self._postings[1]
-
-
-def _check_dimension(manifest: Manifest | None, found: int) -> None:
-    if manifest is not None and manifest.dimension not in (None, found):
-        raise EmbedderMismatch(
-            f"the library holds vectors of {manifest.dimension} numbers by {manifest.embedder};"
-            f" these have {found}",
-            hint="open it with the embedder it was made with, or run `ibid reindex`",
-        )
 
 
 @contextmanager

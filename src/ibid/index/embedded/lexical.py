@@ -7,6 +7,7 @@ them, the snapshot tells. The statistics of BM25 count every passage that has po
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -35,26 +36,41 @@ DEEPER: Final = 4
 """How much further each new reading of the ranking goes than the one before."""
 
 
+def create_postings(folder: Path) -> Postings:
+    """The empty index of a new folder; what a crash left there is cleared first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    tantivy.Index(_build_schema(), path=str(folder))
+    return Postings(folder)
+
+
+def _build_schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
+    builder.add_unsigned_field("row", indexed=True, fast=True)
+    builder.add_unsigned_field("content", indexed=True)
+    return builder.build()
+
+
 class Postings:
     """The keyword index in one folder; readers and one writer may use it at once."""
 
     def __init__(self, folder: Path) -> None:
-        """Open the folder, making an empty index when there is none."""
-        builder = tantivy.SchemaBuilder()
-        builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
-        builder.add_unsigned_field("row", indexed=True, fast=True)
-        builder.add_unsigned_field("content", indexed=True)
-        self._schema = builder.build()
-        folder.mkdir(parents=True, exist_ok=True)
+        """Open the index of a folder. Raises Corrupt for one that is missing or damaged."""
+        self._folder = folder
         try:
-            self._index = tantivy.Index(self._schema, path=str(folder))
+            self._index = tantivy.Index.open(str(folder))
+            self._index.config_reader(reload_policy="manual")
         except ValueError as error:
-            raise Corrupt(
-                f"the keyword index in {folder} can't be opened ({error})",
-                hint="run `ibid verify --repair`",
-            ) from error
-        self._index.config_reader(reload_policy="manual")
+            raise self._damaged(error) from error
+        self._schema = self._index.schema
         self._writer: tantivy.IndexWriter | None = None
+
+    def _damaged(self, error: ValueError) -> Corrupt:
+        return Corrupt(
+            f"the keyword index in {self._folder} can't be read ({error})",
+            hint="run `ibid verify --repair`",
+        )
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -97,8 +113,11 @@ class Postings:
     # -- reading --------------------------------------------------------------------------------
 
     def searcher(self) -> tantivy.Searcher:
-        """The postings as they are committed now, held still."""
-        self._index.reload()
+        """The postings as they are committed now, held still. Raises Corrupt."""
+        try:
+            self._index.reload()
+        except ValueError as error:
+            raise self._damaged(error) from error
         return self._index.searcher()
 
     def search(

@@ -7,14 +7,13 @@ leaves either everything or nothing of the erasure, and nothing half.
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ibid.errors import UnknownDocument
 from ibid.index.embedded import reads, vectors, writes
-from ibid.index.embedded.lexical import Postings
+from ibid.index.embedded.lexical import create_postings
 
 
 def purge_documents(
@@ -105,8 +104,7 @@ def _rebuild_postings(
     connection: sqlite3.Connection, folder: Path, analyze: Callable[[str, str | None], str]
 ) -> None:
     """Write the postings of every passage that is left as a new generation."""
-    shutil.rmtree(folder, ignore_errors=True)
-    postings = Postings(folder)
+    postings = create_postings(folder)
     postings.add(_analyzed_passages(connection, analyze))
     postings.finish()
 

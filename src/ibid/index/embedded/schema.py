@@ -10,8 +10,9 @@ revision: it is today's at every version.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Self
 
 from ibid.errors import Corrupt, FormatTooNew, LibraryNotFound
 
@@ -21,7 +22,10 @@ FORMAT: Final = 1
 BUSY_SECONDS: Final = 30.0
 """How long a reader waits for SQLite itself; writers queue at the library's own lock before."""
 
-_TABLES: Final = """
+FIRST_GENERATION: Final = 1
+"""The number of the first folder of postings."""
+
+_TABLES: Final = f"""
 CREATE TABLE library (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE versions (version INTEGER PRIMARY KEY, created_at REAL NOT NULL);
@@ -123,7 +127,7 @@ CREATE TABLE files (
     PRIMARY KEY (source, path)
 ) WITHOUT ROWID;
 
-INSERT INTO library VALUES ('version', '0'), ('next_row', '0'), ('lexical', '1');
+INSERT INTO library VALUES ('version', '0'), ('next_row', '0'), ('lexical', '{FIRST_GENERATION}');
 INSERT INTO versions VALUES (0, unixepoch());
 """
 
@@ -144,30 +148,88 @@ def create_database(path: Path) -> None:
 def connect(path: Path) -> sqlite3.Connection:
     """A connection to a library's database, for one thread at a time.
 
-    Raises LibraryNotFound, FormatTooNew, or Corrupt when the file is no such database.
+    Raises LibraryNotFound, FormatTooNew, or Corrupt when the file is no such database; a damage
+    that is met later is Corrupt too.
     """
     if not path.exists():
         raise LibraryNotFound(
             f"no library at {path.parent}", hint="sync a folder or add a document to make one"
         )
     connection = sqlite3.connect(
-        path, isolation_level=None, timeout=BUSY_SECONDS, check_same_thread=False
+        path,
+        isolation_level=None,
+        timeout=BUSY_SECONDS,
+        check_same_thread=False,
+        factory=_Connection,
     )
+    connection.path = path
     try:
-        connection.executescript(
-            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-            "PRAGMA secure_delete = ON;"
-        )
-        found = connection.execute("PRAGMA user_version").fetchone()[0]
-    except sqlite3.DatabaseError as error:
+        for setting in _SETTINGS:
+            connection.execute(setting)
+        _check_format(connection.execute("PRAGMA user_version").fetchone()[0], path)
+    except BaseException:
         connection.close()
-        raise Corrupt(
-            f"{path} can't be read as a library ({error})", hint="restore it from a backup"
-        ) from error
+        raise
+    return connection
+
+
+_SETTINGS: Final = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA secure_delete = ON",
+)
+
+
+def _check_format(found: int, path: Path) -> None:
     if found > FORMAT:
-        connection.close()
         raise FormatTooNew(
             f"{path.parent} has format {found}; this ibid reads up to {FORMAT}",
             hint="install a newer ibid",
         )
-    return connection
+    if found < 1:
+        raise _corrupt(path, "it holds no library")
+
+
+def _corrupt(path: Path, reason: object) -> Corrupt:
+    return Corrupt(f"{path} is damaged ({reason})", hint="restore it from a backup")
+
+
+class _Cursor(sqlite3.Cursor):
+    """A cursor whose damaged pages are the error of a library."""
+
+    def execute(self, *arguments: Any) -> Self:
+        return self._guard(super().execute, *arguments)  # type: ignore[no-any-return]
+
+    def executemany(self, *arguments: Any) -> Self:
+        return self._guard(super().executemany, *arguments)  # type: ignore[no-any-return]
+
+    def fetchone(self) -> Any:
+        return self._guard(super().fetchone)
+
+    def fetchall(self) -> list[Any]:
+        return self._guard(super().fetchall)  # type: ignore[no-any-return]
+
+    def __next__(self) -> Any:
+        return self._guard(super().__next__)
+
+    def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except sqlite3.DatabaseError as error:
+            if type(error) is not sqlite3.DatabaseError:  # its subclasses are no damage
+                raise
+            assert isinstance(self.connection, _Connection)
+            raise _corrupt(self.connection.path, error) from error
+
+
+class _Connection(sqlite3.Connection):
+    """A connection with such cursors, which knows its file."""
+
+    path: Path
+
+    def execute(self, *arguments: Any) -> _Cursor:
+        return self.cursor(_Cursor).execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> _Cursor:
+        return self.cursor(_Cursor).executemany(*arguments)

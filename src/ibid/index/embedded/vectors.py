@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ibid.errors import Corrupt
+from ibid.errors import Corrupt, EmbedderMismatch
 from ibid.index.embedded.reads import Segment
 from ibid.protocols import Scored
 
@@ -49,8 +49,10 @@ class MappedSegment:
     def __init__(self, segment: Segment, folder: Path) -> None:
         self.segment = segment
         self._path = folder / segment.file
+        if self._path.stat().st_size == 0:
+            raise self._damaged()
         self._bytes = np.memmap(self._path, np.uint8, mode="r")
-        dimension = int.from_bytes(
+        self.dimension = dimension = int.from_bytes(
             self._bytes[_DIMENSION_AT : _DIMENSION_AT + 4].tobytes(), "little"
         )
         start = len(self._bytes) - segment.rows * dimension * 2
@@ -120,13 +122,25 @@ def write_segment(path: Path, parts: Sequence[Vectors]) -> None:
         os.close(folder)
 
 
+def check_dimension(held: int | None, given: int) -> None:
+    """Raise EmbedderMismatch unless a vector has as many numbers as those that are held."""
+    if held not in (None, given):
+        raise EmbedderMismatch(
+            f"the library holds vectors of {held} numbers, and this embedder gives {given}",
+            hint="open it with the embedder it was made with, or run `ibid reindex`",
+        )
+
+
 # -- searching ----------------------------------------------------------------------------------
 
 
 def search_segments(
     segments: Sequence[MappedSegment], vector: Vectors, k: int, allowed: NDArray[np.bool_]
 ) -> list[Scored]:
-    """The k allowed rows with the largest dot product, best first, equal ones in row order."""
+    """The k allowed rows with the largest dot product, best first, equal ones in row order.
+
+    Raises EmbedderMismatch for a vector of another dimension than the rows have.
+    """
     query = np.ascontiguousarray(vector, dtype=np.float32)
     gather = int(np.count_nonzero(allowed)) <= GATHERED_ROWS
     found: list[tuple[float, int]] = []
@@ -134,6 +148,7 @@ def search_segments(
         flags = allowed[mapped.segment.first_row : mapped.segment.end_row]
         passing = int(np.count_nonzero(flags))
         if passing:
+            check_dimension(mapped.dimension, len(query))
             search = _multiply_rows if gather else _scan
             scores, positions = search(mapped, query, min(k, passing), flags, passing)
             rows = positions + mapped.segment.first_row

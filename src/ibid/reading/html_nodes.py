@@ -1,0 +1,157 @@
+"""The nodes of a parsed page: what of them is seen, their text, the cells of their tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from selectolax.lexbor import LexborNode
+
+_MAX_SPAN: Final = 1000  # columns or rows that one cell may cover, as browsers have it
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_UNSEEN: Final = _names(
+    "script style noscript template head iframe object embed canvas audio video map datalist"
+    " nav annotation annotation-xml"
+)
+BLOCKS: Final = _names(
+    "html body address article aside blockquote center dd details dialog dir div dl dt fieldset"
+    " figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li main menu ol"
+    " optgroup option p pre search section select summary table tbody td tfoot th thead tr ul"
+    " caption textarea"
+)
+_HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
+SPACE: Final = re.compile(r"[ \t\n\r\f\xa0]+")
+
+
+def walk(
+    root: LexborNode, enter: Callable[[LexborNode], bool], leave: Callable[[LexborNode], None]
+) -> None:
+    """Call `enter` for every node in order, and `leave` after what is in it where that was True."""
+    node = root
+    while True:
+        if enter(node):
+            if node.first_child is not None:
+                node = node.first_child
+                continue
+            leave(node)
+        while node.mem_id == root.mem_id or node.next is None:
+            if node.mem_id == root.mem_id or node.parent is None:
+                return
+            node = node.parent
+            leave(node)
+        node = node.next
+
+
+def is_seen(node: LexborNode) -> bool:
+    """True for an element that a reader of the page can see."""
+    if not node.is_element_node or node.tag in _UNSEEN:
+        return False
+    attributes = node.attributes
+    if not attributes:
+        return True
+    return not (
+        ("hidden" in attributes and attributes["hidden"] != "until-found")
+        or attributes.get("role") == "navigation"
+        or _HIDDEN_STYLE.search(attributes.get("style") or "")
+    )
+
+
+def collect_raw(root: LexborNode | None) -> str:
+    """The text of an element with its white space as it stands in the source."""
+    pieces: list[str] = []
+
+    def enter(node: LexborNode) -> bool:
+        if node.is_text_node:
+            pieces.append(node.text_content or "")
+        elif node.tag == "br":
+            pieces.append("\n")
+        return is_seen(node)
+
+    if root is not None:
+        walk(root, enter, lambda node: None)
+    return "".join(pieces)
+
+
+def collect_text(root: LexborNode | None) -> str:
+    """All the text that can be seen in an element, as one line."""
+    pieces: list[str] = []
+
+    def enter(node: LexborNode) -> bool:
+        if node.is_text_node:
+            pieces.append(node.text_content or "")
+        elif is_seen(node):
+            pieces.append(stand_in(node))
+            return True
+        return False
+
+    if root is not None:
+        walk(root, enter, lambda node: pieces.append(" " if node.tag in BLOCKS else ""))
+    return SPACE.sub(" ", "".join(pieces)).replace("\xad", "").strip()
+
+
+def stand_in(node: LexborNode) -> str:
+    """What an element shows beside the text in it."""
+    if node.tag == "br" or node.tag in BLOCKS:
+        return " "
+    return node.attributes.get("alt") or "" if node.tag == "img" else ""
+
+
+def read_rows(table: LexborNode) -> tuple[list[list[str]], bool]:
+    """The cells of a table as a grid without its empty rows and columns; True for a header row.
+
+    A cell that spans columns or rows stands in the first of them, the others are empty.
+    """
+    grid: list[dict[int, str]] = []
+    taken: dict[int, int] = {}  # column -> rows from here on that a cell above covers
+    header = False
+    for row in table.css("tr"):
+        if not is_seen(row):
+            continue
+        cells = [cell for cell in _children(row) if cell.tag in ("td", "th") and is_seen(cell)]
+        if not grid and cells:
+            header = all(cell.tag == "th" for cell in cells) or _stands_in_head(row)
+        grid.append(_place_cells(cells, taken))
+    columns = sorted({column for row in grid for column, text in row.items() if text})
+    rows = [[row.get(column, "") for column in columns] for row in grid if any(row.values())]
+    return rows, header and bool(grid) and any(grid[0].values())
+
+
+def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, str]:
+    """The text of a row's cells by column; `taken` is brought down to the next row."""
+    placed: dict[int, str] = {}
+    below: dict[int, int] = {column: left - 1 for column, left in taken.items() if left > 1}
+    column = 0
+    for cell in cells:
+        while column in taken:
+            column += 1
+        placed[column] = collect_text(cell)
+        rows = _read_span(cell, "rowspan")
+        for _ in range(_read_span(cell, "colspan")):
+            if rows > 1:
+                below[column] = rows - 1
+            column += 1
+    taken.clear()
+    taken.update(below)
+    return placed
+
+
+def _read_span(cell: LexborNode, name: str) -> int:
+    value = cell.attributes.get(name) or "1"
+    return min(max(int(value), 1), _MAX_SPAN) if re.fullmatch(r"\d{1,9}", value) else 1
+
+
+def _stands_in_head(row: LexborNode) -> bool:
+    return row.parent is not None and row.parent.tag == "thead"
+
+
+def _children(node: LexborNode) -> Iterator[LexborNode]:
+    child = node.first_child
+    while child is not None:
+        yield child
+        child = child.next

@@ -1,0 +1,86 @@
+"""Long tables as blocks: some rows each, the header on every one, a sea of numbers summed up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Final, TypeAlias
+
+from ibid.reading.builder import DocumentBuilder, format_table
+from ibid.records import BlockKind
+
+Row: TypeAlias = Sequence[str]
+
+ROWS_A_BLOCK: Final = 50
+_MAX_NUMBERS: Final = 1000  # rows; of a longer table of numbers alone only the columns are told
+_KEPT_ROWS: Final = 100  # the first rows of such a table
+_NUMERIC: Final = 0.95  # share of its cells that are numbers
+_NUMBER: Final = re.compile(
+    r"[-+(]?[$€£¥]?\d[\d.,:/ _'-]*(?:[eE][-+]?\d+)?\s?[%)]?|nan|null|none|n/?a|-", re.I
+)
+_PLAIN_NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+
+
+def append_rows(
+    builder: DocumentBuilder,
+    rows: Sequence[Row],
+    *,
+    header: Row | None,
+    place: Callable[[int, int], str],
+    lines: Callable[[int, int], tuple[int, int]] | None = None,
+) -> None:
+    """Put the rows as tables of at most `ROWS_A_BLOCK`, each with the header where there is one.
+
+    `place` and `lines` say where the rows are found, given the numbers, from 0, of the first and
+    the last. A table of numbers alone that is very long keeps its first rows, and one line a
+    column that sums up the rest.
+    """
+    kept = _KEPT_ROWS if _is_sea_of_numbers(rows) else len(rows)
+    for first in range(0, kept, ROWS_A_BLOCK):
+        last = min(first + ROWS_A_BLOCK, kept) - 1
+        table = [*([header] if header else []), *rows[first : last + 1]]
+        builder.place = place(first, last)
+        builder.append(
+            BlockKind.TABLE,
+            format_table(table, header=header is not None),
+            lines=lines(first, last) if lines else None,
+        )
+    if kept < len(rows):
+        last = len(rows) - 1
+        builder.place = place(kept, last)
+        builder.append(
+            BlockKind.LIST,
+            "\n".join(_sum_up(rows, header)),
+            lines=lines(kept, last) if lines else None,
+        )
+    builder.place = None
+
+
+def is_header(row: Row) -> bool:
+    """True for a first row that can name the columns: words, and numbers only if they are years."""
+    return any(row) and all(
+        _YEAR.fullmatch(cell.strip()) or not _NUMBER.fullmatch(cell.strip()) for cell in row if cell
+    )
+
+
+def _is_sea_of_numbers(rows: Sequence[Row]) -> bool:
+    if len(rows) <= _MAX_NUMBERS:
+        return False
+    cells = [cell.strip() for row in rows for cell in row if cell.strip()]
+    return sum(1 for cell in cells if _NUMBER.fullmatch(cell)) >= len(cells) * _NUMERIC
+
+
+def _sum_up(rows: Sequence[Row], header: Row | None) -> list[str]:
+    """A line for all the rows, then one for each column: how many values, from which to which."""
+    lines = [f"{len(rows)} rows in all; the columns:"]
+    for column in range(max(map(len, rows))):
+        name = header[column] if header and column < len(header) else ""
+        values = [row[column].strip() for row in rows if column < len(row) and row[column].strip()]
+        said = f"- {name or f'column {column + 1}'}: {len(values)} values"
+        if values and all(map(_PLAIN_NUMBER.fullmatch, values)):
+            said += f" from {min(values, key=float)} to {max(values, key=float)}"
+        elif values:
+            said += f" from {values[0]} to {values[-1]}, in their order"
+        lines.append(said)
+    return lines
