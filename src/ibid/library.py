@@ -202,9 +202,18 @@ class Library:
         said = describe_said(allow=allow, public=public, tags=tags, archived=archived)
         return self.set_said(ids, said)
 
-    def sources(self) -> list[SourceInfo]:
-        """The folders that were synced, in the order of their first sync."""
-        return self._index.sources()
+    def sources(self, principals: Iterable[str] | Owner = ()) -> list[SourceInfo]:
+        """The folders that were synced, in the order of their first sync.
+
+        The documents counted are those that the caller may see.
+        """
+        snapshot = self._index.snapshot()
+        scope = Scope(hold_principals(principals), include_archived=True)
+        seen = {info.id for info in snapshot.documents(scope)}
+        return [
+            replace(source, documents=len(seen & snapshot.content_hashes(source.name).keys()))
+            for source in self._index.sources()
+        ]
 
     def forget(self, name: str) -> IngestReport:
         """Remove a source with its documents. Raises UnknownSource."""

@@ -19,8 +19,6 @@ from ibid.shapes import shape_report, shape_source
 
 if TYPE_CHECKING:
     from ibid.flows.options import OnProgress, Progress
-    from ibid.protocols import SourceInfo
-    from ibid.records import DocumentInfo
 
 FAILED = 1
 
@@ -167,11 +165,7 @@ def sources_command(call: Call) -> Outcome:
     Their documents are counted as far as the caller sees them.
     """
     with call.open_library() as library:
-        found = library.sources()
-        seen = library.documents(call.principals)
-    shapes = [
-        {**shape_source(source), "documents": _count_documents(source, seen)} for source in found
-    ]
+        shapes = [shape_source(source) for source in library.sources(call.principals)]
     words = make_table(
         (
             shape["name"],
@@ -182,14 +176,6 @@ def sources_command(call: Call) -> Outcome:
         for shape in shapes
     )
     return Outcome({"sources": shapes}, words or "no folder was synced yet")
-
-
-def _count_documents(source: SourceInfo, seen: list[DocumentInfo]) -> int:
-    """How many of the documents lie where the source's files lie, under the ids it gives them."""
-    place, prefix = f"{source.location}/", f"{source.prefix}/" if source.prefix else ""
-    return sum(
-        (info.source or "").startswith(place) and info.id.startswith(prefix) for info in seen
-    )
 
 
 @verb

@@ -33,16 +33,17 @@ _SYMBOLS: Final = {
 class Inline:
     """The text of a paragraph, with its notes as (kind, id) and its text boxes and pictures.
 
-    `code` is True when all of its visible text is set in a monospaced font.
+    `code` is True when all of its visible text is set in a monospaced font; `monospace` is the
+    font of the run at hand.
     """
 
     styles: dict[str, Style]
+    monospace: bool = False
     pieces: list[str] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     boxes: list[etree._Element] = field(default_factory=list)
     drawings: list[etree._Element] = field(default_factory=list)
     code: bool = True
-    _monospace: bool = False
 
     @property
     def text(self) -> str:
@@ -66,15 +67,15 @@ class Inline:
         properties = run.find(f"{W}rPr")
         if is_on(properties, "vanish"):
             return
-        outer = self._monospace
-        self._monospace = self._is_monospace(properties)
+        outer = self.monospace
+        self.monospace = self._is_monospace(properties)
         self.read(run)
-        self._monospace = outer
+        self.monospace = outer
 
     def read_text(self, node: etree._Element) -> None:
         """Text as it stands."""
         text = node.text or ""
-        if text.strip() and not self._monospace:
+        if text.strip() and not self.monospace:
             self.code = False
         self.pieces.append(text)
 
@@ -102,12 +103,14 @@ class Inline:
 
     def _is_monospace(self, properties: etree._Element | None) -> bool:
         if properties is None:
-            return False
+            return self.monospace
         fonts = properties.find(f"{W}rFonts")
         if fonts is not None:
             return is_monospace(fonts.get(f"{W}ascii") or fonts.get(f"{W}hAnsi"))
         style = self.styles.get(read_value(properties, "rStyle") or "")
-        return bool(style and style.monospace)
+        if style is None or style.monospace is None:
+            return self.monospace
+        return style.monospace
 
 
 _HANDLERS: Final[dict[str, Callable[[Inline, etree._Element], None]]] = {
@@ -121,8 +124,10 @@ _HANDLERS: Final[dict[str, Callable[[Inline, etree._Element], None]]] = {
 }
 
 
-def read_inline(paragraph: etree._Element, styles: dict[str, Style]) -> Inline:
-    """What stands in a paragraph."""
-    inline = Inline(styles)
+def read_inline(
+    paragraph: etree._Element, styles: dict[str, Style], *, monospace: bool = False
+) -> Inline:
+    """What stands in a paragraph; `monospace` is the font where its runs name none."""
+    inline = Inline(styles, monospace)
     inline.read(paragraph)
     return inline

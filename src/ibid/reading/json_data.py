@@ -32,7 +32,7 @@ def read_json(data: bytes, name: str) -> Document:
     builder = DocumentBuilder()
     try:
         value = _parse(source)
-        _Outline(builder).put(value, "")
+        _Outline(builder).put(value)
     except (ValueError, RecursionError):
         return build_text(source)
     return builder.build(title=_find_title(value))
@@ -48,7 +48,7 @@ def read_json_lines(data: bytes, name: str) -> Document:
     builder = DocumentBuilder()
     values = [_parse_line(line) for line in source.split("\n") if line.strip()]
     try:
-        _Outline(builder).put(values, "")
+        _Outline(builder).put(values)
     except RecursionError:
         return build_text(source)
     return builder.build()
@@ -90,19 +90,21 @@ class _Outline:
         self._builder = builder
         self._lines: list[str] = []
 
-    def put(self, value: Any, path: str) -> None:
-        """Put a value and all that is in it as blocks."""
-        self._gather(value, path)
-        self._flush(path)
+    def put(self, value: Any) -> None:
+        """Put a value and all that is in it as blocks; a block's place is its object in a list."""
+        self._gather(value, "")
+        self._flush()
 
     def _gather(self, value: Any, path: str) -> None:
         if isinstance(value, dict):
             for key, item in value.items():
                 self._gather(item, f"{path}.{key}" if path else key)
         elif isinstance(value, list) and not all(map(_is_scalar, value)):
-            self._flush(path)
+            self._flush()
             self._put_list(value, path)
         elif text := _show(value):
+            if not self._lines:
+                self._builder.place = path[: path.rfind("]") + 1] or None
             self._lines.append(f"{path}: {text}" if path else text)
 
     def _put_list(self, items: list[Any], path: str) -> None:
@@ -117,13 +119,11 @@ class _Outline:
             )
             return
         for number, item in enumerate(items):
-            inner = f"{path}[{number}]"
-            self._gather(item, inner)
-            self._flush(inner)
+            self._gather(item, f"{path}[{number}]")
+            self._flush()
 
-    def _flush(self, path: str) -> None:
+    def _flush(self) -> None:
         """Put the lines gathered so far as one block."""
-        self._builder.place = path or None
         self._builder.append(BlockKind.LIST, "\n".join(self._lines))
         self._lines.clear()
 

@@ -11,7 +11,7 @@ from lxml import etree
 
 from ibid.reading.docx_math import M, read_math
 from ibid.reading.docx_styles import write_number
-from ibid.reading.ooxml import A, Package, Relation, R
+from ibid.reading.ooxml import A, Package, R, Relation
 
 C: Final = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 DIAGRAM: Final = "{http://schemas.openxmlformats.org/drawingml/2006/diagram}"
