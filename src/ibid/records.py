@@ -109,7 +109,10 @@ class Passage:
 
     `headings` is the path of headings above it. `prefix` is that path as it is embedded, within
     its limit; `body` counts the characters of heading lines at the start of `text`, which the
-    prefix already says. `ordinal` counts from 0. `page` and `place` are those of its first block.
+    prefix already says. `lead` is what stands further up and belongs to it: the header of its
+    table, the line that introduces its list; it is embedded and shown with the text and is no part
+    of it. `ordinal` counts from 0. `page` and `place` are those of its first block, `rule` says
+    what cut it.
     """
 
     id: str
@@ -121,8 +124,10 @@ class Passage:
     headings: tuple[str, ...] = ()
     prefix: str = ""
     body: int = 0
+    lead: str = ""
     page: int | None = None
     place: str | None = None
+    rule: str = ""
 
     @property
     def span(self) -> slice:
@@ -131,8 +136,8 @@ class Passage:
 
     @property
     def indexed_text(self) -> str:
-        """What is embedded and indexed: the heading path, a colon, the text without headings."""
-        body = self.text[self.body :].strip()
+        """What is embedded and indexed: the heading path, a colon, lead and text without headings."""
+        body = "\n".join(filter(None, (self.lead, self.text[self.body :].strip())))
         if not self.prefix:
             return body
         return f"{self.prefix}: {body}" if body else self.prefix

@@ -89,6 +89,7 @@ def _shape_place(hit: Hit) -> Shape:
         "passage_id": passage.id,
         "title": hit.document.title,
         "headings": list(passage.headings),
+        "lead": passage.lead,
         "page": passage.page,
         "place": passage.place,
         "start": passage.start,
@@ -215,8 +216,10 @@ def shape_passages(passages: Iterable[Passage]) -> list[Shape]:
             "start": passage.start,
             "end": passage.end,
             "headings": list(passage.headings),
+            "lead": passage.lead,
             "page": passage.page,
             "place": passage.place,
+            "rule": passage.rule,
             "text": passage.text,
             "indexed_text": passage.indexed_text,
         }

@@ -42,7 +42,13 @@ def _read_value(node: etree._Element, path: str, default: str) -> str:
 
 
 def _build_fraction(node: etree._Element) -> str:
-    return f"{_group(_read(node, 'num'))}/{_group(_read(node, 'den'))}"
+    above, below = _group(_read(node, "num")), _group(_read(node, "den"))
+    return f"{above} {below}" if _is_without_bar(node) else f"{above}/{below}"
+
+
+def _is_without_bar(node: etree._Element) -> bool:
+    """True for one number above another, as in a binomial coefficient."""
+    return _read_value(node, "fPr/type", "bar") == "noBar"
 
 
 def _build_scripts(node: etree._Element) -> str:
@@ -75,7 +81,7 @@ def _build_limit(node: etree._Element) -> str:
 
 
 def _build_function(node: etree._Element) -> str:
-    return f"{_read(node, 'fName')} {_read(node, 'e')}"
+    return f" {_read(node, 'fName')} {_read(node, 'e')}"
 
 
 def _build_matrix(node: etree._Element) -> str:

@@ -33,15 +33,15 @@ def read_grid(
             continue
         above = rows[-1] if rows else []
         cells = [""] * _read_count(properties, "gridBefore", 0)
-        own = 0
+        whole = not cells
         for cell in _find(row, "tc"):
+            whole = whole and not cells
             span = _read_count(cell.find(f"{W}tcPr"), "gridSpan", 1)
             text = read_cell(cell)
             if _goes_on(cell) and len(cells) < len(above):
                 text = text or above[len(cells)]
             cells += [text] * span
-            own += 1
-        rows.append(cells if own > 1 else cells[:1] + [""] * (len(cells) - 1))
+        rows.append(cells[:1] + [""] * (len(cells) - 1) if whole else cells)
     filled = [row for row in rows if any(row)]
     return filled, len(filled) > 1 and filled[0] == rows[0] and _has_header(table)
 

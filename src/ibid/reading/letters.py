@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from itertools import groupby
@@ -54,7 +55,10 @@ def build_letter(letter: Letter) -> Document:
     builder = DocumentBuilder()
     attachments = append_letter(builder, letter)
     return builder.build(
-        title=letter.subject or None, metadata=_find_metadata(letter), attachments=attachments
+        title=letter.subject or None,
+        media_type="message/rfc822",
+        metadata=_find_metadata(letter),
+        attachments=attachments,
     )
 
 
@@ -89,10 +93,9 @@ def _find_metadata(letter: Letter) -> dict[str, JSON]:
     found: dict[str, JSON] = {
         key: letter.fields[name] for key, name in _METADATA.items() if letter.fields.get(name)
     }
-    try:
+    # Without a date, or with one that no one can read, the head still shows what is said.
+    with suppress(KeyError, ValueError, TypeError, OverflowError):
         found["date"] = parsedate_to_datetime(letter.fields["Date"]).isoformat()
-    except (KeyError, ValueError, TypeError, OverflowError):
-        pass  # no date, or one that no one can read: the head shows what it says
     return found
 
 

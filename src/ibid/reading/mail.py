@@ -25,7 +25,7 @@ from ibid.reading.letters import (
     is_encrypted,
 )
 from ibid.reading.pages import report_pages
-from ibid.records import BlockKind, Document
+from ibid.records import Document
 
 _BYTES_A_PAGE: Final = 10_000
 # A line that begins a message in a mailbox: "From", who and when, then a header.
@@ -105,9 +105,9 @@ def _parse(data: bytes) -> Letter:
 def _open_message(message: Message) -> Letter:
     opened = _Opened()
     opened.take(message)
-    fields = {name: _decode_field(message, name) for name in HEAD_FIELDS}
+    fields = {name: decode_field(message, name) for name in HEAD_FIELDS}
     return Letter(
-        _decode_field(message, "Subject"),
+        decode_field(message, "Subject"),
         fields,
         tuple(opened.bodies),
         tuple(opened.attachments),
@@ -115,7 +115,7 @@ def _open_message(message: Message) -> Letter:
     )
 
 
-def _decode_field(message: Message, name: str) -> str:
+def decode_field(message: Message, name: str) -> str:
     """A field of the header in one line, its encoded words decoded, whatever they claim."""
     found = [value for key, value in message.raw_items() if key.lower() == name.lower()]
     return ", ".join(_decode_words(str(value)) for value in found[:1])

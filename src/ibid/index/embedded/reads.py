@@ -74,6 +74,12 @@ def read_info(row: Sequence[object]) -> DocumentInfo:
     )
 
 
+_PASSAGES: Final = """c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.lead,
+    p.page, p.place, p.rule, substr(t.text, p.start + 1, p.end - p.start)
+    FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"""
+"""What `_read_passage` takes, and where from."""
+
+
 def read_passages(
     connection: sqlite3.Connection, rows: Sequence[int], names: Mapping[int, str]
 ) -> dict[int, Passage]:
@@ -81,12 +87,7 @@ def read_passages(
     found: dict[int, Passage] = {}
     for some in _in_parts(rows):
         for row, *columns in connection.execute(
-            "SELECT p.row, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.page,"
-            " p.place,"
-            " substr(t.text, p.start + 1, p.end - p.start)"
-            " FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"
-            f" WHERE p.row IN ({_marks(some)})",
-            some,
+            f"SELECT p.row, {_PASSAGES} WHERE p.row IN ({_marks(some)})", some
         ):
             found[row] = _read_passage(names[row], columns)
     return found
@@ -99,18 +100,17 @@ def read_content_passages(
     return [
         (_read_passage(name, columns), text_hash)
         for text_hash, *columns in connection.execute(
-            "SELECT p.text_hash, c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings,"
-            " p.page, p.place, substr(t.text, p.start + 1, p.end - p.start)"
-            " FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"
-            " WHERE p.row >= c.first_row AND p.row < c.first_row + c.rows AND c.id = ?"
-            " ORDER BY p.row",
+            f"SELECT p.text_hash, {_PASSAGES} WHERE c.id = ?"
+            " AND p.row >= c.first_row AND p.row < c.first_row + c.rows ORDER BY p.row",
             (content,),
         )
     ]
 
 
 def _read_passage(name: str, columns: Sequence[object]) -> Passage:
-    content_hash, ordinal, start, end, body, prefix, headings, page, place, text = columns
+    content_hash, ordinal, start, end, body, prefix, headings, lead, page, place, rule, text = (
+        columns
+    )
     return Passage(
         id=f"{name}@{str(content_hash)[:8]}#{start}-{end}",
         document_id=name,
@@ -121,8 +121,10 @@ def _read_passage(name: str, columns: Sequence[object]) -> Passage:
         headings=tuple(json.loads(str(headings))),
         prefix=str(prefix),
         body=_integer(body),
+        lead=str(lead),
         page=None if page is None else _integer(page),
         place=_text_or_none(place),
+        rule=str(rule),
     )
 
 

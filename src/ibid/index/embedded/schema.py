@@ -92,8 +92,10 @@ CREATE TABLE passages (
     body INTEGER NOT NULL,
     prefix TEXT NOT NULL,
     headings TEXT NOT NULL,      -- JSON
+    lead TEXT NOT NULL,
     page INTEGER,
     place TEXT,
+    rule TEXT NOT NULL,
     text_hash BLOB NOT NULL
 );
 CREATE INDEX passages_by_hash ON passages (text_hash);

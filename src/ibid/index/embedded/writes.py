@@ -31,7 +31,7 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
         (content, document.text, dump_blocks(document.blocks)),
     )
     connection.executemany(
-        "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             (
                 first_row + number,
@@ -42,8 +42,10 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
                 indexed.passage.body,
                 indexed.passage.prefix,
                 json.dumps(indexed.passage.headings, ensure_ascii=False),
+                indexed.passage.lead,
                 indexed.passage.page,
                 indexed.passage.place,
+                indexed.passage.rule,
                 indexed.text_hash,
             )
             for number, indexed in enumerate(put.passages)
