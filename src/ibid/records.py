@@ -136,7 +136,7 @@ class Passage:
 
     @property
     def indexed_text(self) -> str:
-        """What is embedded and indexed: the heading path, a colon, lead and text without headings."""
+        """What is embedded and indexed: heading path, colon, lead, and text without headings."""
         body = "\n".join(filter(None, (self.lead, self.text[self.body :].strip())))
         if not self.prefix:
             return body

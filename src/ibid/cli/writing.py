@@ -5,14 +5,17 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from ibid.cli.call import Call, Outcome, Part, verb
 from ibid.cli.words import count_words, make_table
+from ibid.errors import LibraryNotFound
 from ibid.flows.options import describe_said
 from ibid.records import JSON, IngestReport
 from ibid.shapes import shape_report, shape_source
@@ -117,7 +120,8 @@ def sync_command(
     """
     sends: Sequence[Part] = () if dry_run else ("embedder",)
     with (
-        call.open_library(create=True, sends=sends) as library,
+        _rehearse(call) if dry_run else nullcontext(call) as stage,
+        stage.open_library(create=True, sends=sends) as library,
         _show_progress() as on_progress,
     ):
         report = library.sync(
@@ -129,6 +133,19 @@ def sync_command(
             on_progress=on_progress,
         )
     return _tell(report, "would be " if dry_run else "")
+
+
+@contextmanager
+def _rehearse(call: Call) -> Iterator[Call]:
+    """The call, on an empty library elsewhere when there is none yet: nothing is left behind."""
+    try:
+        call.open_library().close()
+    except LibraryNotFound:
+        place: AbstractContextManager[str | None] = TemporaryDirectory()
+    else:
+        place = nullcontext(call.place)
+    with place as found:
+        yield replace(call, place=found)
 
 
 @verb

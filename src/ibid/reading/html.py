@@ -38,6 +38,7 @@ _LINE_BREAK: Final = "\x0b"  # stands for <br> until white space is one space
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w:.-]+)""", re.I)
 _DECLARED_WITHIN: Final = 4096  # bytes
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][\w:-]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
+_XHTML: Final = re.compile(r"\s*<\?xml|[^>]*(?:>[^>]*){0,3}xmlns=[\"']http://www.w3.org/1999/xhtml")
 _SELF_CLOSED: Final = re.compile(r"<([a-zA-Z][\w:-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*?)\s*/>")
 _VOID: Final = _names("area base br col embed hr img input link meta param source track wbr")
 # Elements whose end may be left out: an open one says nothing of the depth.
@@ -100,7 +101,7 @@ def decode_html(data: bytes, *, declared: str | None = None) -> str:
 
 
 def _parse(source: str) -> LexborHTMLParser:
-    if source.lstrip().startswith("<?xml"):
+    if _XHTML.match(source):
         source = _SELF_CLOSED.sub(_open_and_close, source)
     return LexborHTMLParser(_flatten(source))
 

@@ -148,7 +148,8 @@ def _find_fields(properties: _Properties) -> dict[str, str]:
     headers = email.message_from_string(properties.text(_HEADERS).lstrip())
     fields = {name: decode_field(headers, name) for name in HEAD_FIELDS}
     name = properties.text(_SENDER_NAME)
-    address = next(filter(None, map(properties.text, _SENDER_ADDRESSES)), "")
+    # An address without an @ is one of Exchange's own, which tells a reader nothing.
+    address = next((text for text in map(properties.text, _SENDER_ADDRESSES) if "@" in text), "")
     shown = {
         "From": f"{name} <{address}>" if name and address else name or address,
         "Date": properties.date(_SUBMIT_TIME),

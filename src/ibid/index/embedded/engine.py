@@ -212,12 +212,16 @@ class EmbeddedIndex:
         with self.writing():
             if self._postings is not None:
                 self._postings[1].finish()
-            from ibid.index.embedded.purge import purge_documents  # noqa: PLC0415 - seldom needed
+            from ibid.index.embedded.purge import (  # noqa: PLC0415 - seldom needed
+                empty_log,
+                purge_documents,
+            )
 
             version = purge_documents(self._connect(), self._folder, ids, analyze=self._analyze)
             self._postings = None
             self._snapshots = {}
             self._clear_unpublished()
+            empty_log(self._connect(), self._folder)
             return version
 
     def put_source(self, source: SourceInfo) -> None:

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from ibid.errors import UnknownDocument
+from ibid.errors import LibraryLocked, UnknownDocument
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.lexical import create_postings
 
@@ -42,8 +42,20 @@ def purge_documents(
         connection.execute("ROLLBACK")
         raise
     connection.execute("COMMIT")
-    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return version
+
+
+def empty_log(connection: sqlite3.Connection, folder: Path) -> None:
+    """Bring the write-ahead log into the database and cut it, so that no old page is left in it.
+
+    Raises LibraryLocked when another process reads for longer than SQLite waits.
+    """
+    busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise LibraryLocked(
+            f"the documents are erased, but another process still reads an old state of {folder}",
+            hint="purge again when it is done, to erase the log of changes too",
+        )
 
 
 def _identities(connection: sqlite3.Connection, id: str) -> list[int]:
