@@ -44,6 +44,8 @@ def main() -> int:
     parser = make_parser(__doc__)
     parser.add_argument("--rounds", type=int, default=9)
     options = parser.parse_args()
+    if sys.dont_write_bytecode:
+        print("PYTHONDONTWRITEBYTECODE is set: what isn't compiled yet is so at every start\n")
     with tempfile.TemporaryDirectory() as scratch:
         commands = make_commands(Path(scratch, "library"))
         for command in commands.values():

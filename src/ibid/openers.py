@@ -63,7 +63,7 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
     return Parts(
         index=index,
         embedder=chosen_embedder,
-        open_generator=lambda: choose_generator(generator, settings, chosen_embedder),
+        open_generator=choose_generator(generator, settings, chosen_embedder),
         ingest=_ingest_options(settings, _choose_chunking(index, settings)),
         search=_search_options(settings, k=settings.search.k),
         ask=AskOptions(
@@ -113,7 +113,7 @@ def choose_embedder(given: object, settings: Settings) -> Embedder:
         opener = EMBEDDERS.get(settings.embedder.name, _open_model_folder)
         return _refuse_remote(opener(settings), settings)
     if hasattr(given, "embed"):
-        return cast(Embedder, given)
+        return _refuse_remote(cast(Embedder, given), settings)
     from ibid.embedding.functions import FunctionEmbedder
 
     return FunctionEmbedder(cast(Any, given))
@@ -153,15 +153,24 @@ EMBEDDERS: Final[Mapping[str, Callable[[Settings], Embedder]]] = {
 # -- generators ---------------------------------------------------------------------------------
 
 
-def choose_generator(given: object, settings: Settings, embedder: Embedder) -> Generator:
-    """The generator handed over, or the one that the settings name."""
-    if given is None or isinstance(given, str):
-        name = settings.generator.name
-        if name not in GENERATORS:
-            raise BadSetting(
-                f"no generator is called {name!r}", hint=f"use one of {', '.join(GENERATORS)}"
-            )
-        return _refuse_remote(GENERATORS[name](settings, embedder), settings)
+def choose_generator(
+    given: object, settings: Settings, embedder: Embedder
+) -> Callable[[], Generator]:
+    """What opens the generator handed over, or the one that the settings name.
+
+    Raises BadSetting for an unknown name; the opener raises what opening it does.
+    """
+    if given is not None and not isinstance(given, str):
+        return lambda: _refuse_remote(_adapt_generator(given), settings)
+    name = settings.generator.name
+    if name not in GENERATORS:
+        raise BadSetting(
+            f"no generator is called {name!r}", hint=f"use one of {', '.join(GENERATORS)}"
+        )
+    return lambda: _refuse_remote(GENERATORS[name](settings, embedder), settings)
+
+
+def _adapt_generator(given: object) -> Generator:
     if hasattr(given, "generate"):
         return cast(Generator, given)
     from ibid.answering.functions import FunctionGenerator

@@ -131,7 +131,7 @@ def _look_at_settings(call: Call) -> Iterator[Finding]:
     yield Finding("settings", True, f"changed: {', '.join(map(str, changed)) or 'nothing'}")
     try:
         embedder = choose_embedder(None, settings)
-        generator = choose_generator(None, settings, embedder)
+        generator = choose_generator(None, settings, embedder)()
         vector = embedder.embed(["a test"], kind="query")
     except IbidError as error:
         yield Finding("models", False, error.message, error.hint)

@@ -50,7 +50,9 @@ class Sync:
             source=self.source.name,
         )
         movable = find_movable(self.plan, self.known)
-        for path in self.plan.forgotten:
+        # Its path is all that tells the next sync that a document's file is gone.
+        late = {self.plan.gone[id] for id in movable.values()}
+        for path in set(self.plan.forgotten) - late:
             batch.forget_file(path)
         self._remove(set(self.plan.gone) - set(movable.values()), batch)
         for done, read in enumerate(time_each(self._read_files(), watch), start=1):
@@ -58,6 +60,8 @@ class Sync:
             if batch.is_due:
                 self._commit(batch, done, on_progress)
         self._remove(set(movable.values()), batch)
+        for path in late:
+            batch.forget_file(path)
         self._commit(batch, len(self.plan.read), on_progress)
 
     def _commit(self, batch: Batch, done: int, on_progress: OnProgress) -> None:

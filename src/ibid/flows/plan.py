@@ -89,12 +89,19 @@ def make_plan(
         id = name_document(source, folder)
         plan.failed.append(Failed(id, "UnreadableDocument", reason))
     for path, state in known.files.items():
-        if path in seen or any(path.startswith(folder) for folder in unreadable):
+        if path in seen or _is_shielded(path, unreadable):
             continue
         plan.forgotten.append(path)
         if state.status != "skipped" and (id := name_document(source, path)) in known.hashes:
             plan.gone[id] = path
     return plan
+
+
+def _is_shielded(path: str, unreadable: Mapping[str, str]) -> bool:
+    """Whether a path is, or lies below, what could not be looked at."""
+    return path in unreadable or any(
+        path.startswith(folder) for folder in unreadable if folder.endswith("/")
+    )
 
 
 def _settle_file(

@@ -6,6 +6,7 @@ import io
 import struct
 import zipfile
 import zlib
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from lxml import etree
@@ -110,6 +111,32 @@ def parse_xml(data: bytes) -> etree._Element:
     try:
         return etree.fromstring(data, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
+        raise UnreadableDocument(f"damaged: broken XML ({error})") from error
+
+
+def stream_xml(data: bytes, tags: Sequence[str]) -> Iterator[etree._Element]:
+    """The elements of these names as they end; what lies behind them is let go.
+
+    Raises UnreadableDocument for anything that isn't well formed, when it gets there.
+    """
+    events = etree.iterparse(
+        io.BytesIO(data),
+        tag=tags,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        remove_comments=True,
+        remove_pis=True,
+    )
+    try:
+        for _, node in events:
+            yield node
+            node.clear()
+            parent = node.getparent()
+            while parent is not None and node.getprevious() is not None:
+                del parent[0]
+    except etree.XMLSyntaxError as error:
         raise UnreadableDocument(f"damaged: broken XML ({error})") from error
 
 

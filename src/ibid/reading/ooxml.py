@@ -27,6 +27,8 @@ _TERMS: Final = "{http://purl.org/dc/terms/}"
 _STRICT: Final = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)")
 _TRANSITIONAL: Final = rb"http://schemas.openxmlformats.org/\1/2006"
 
+_NO_YEAR: Final = 1601  # where Windows begins to count: a date nobody has set
+
 # Titles that programs write when nobody has given one.
 _NO_TITLE: Final = re.compile(
     r"untitled|(powerpoint )?presentation|slide 1|document\d*|(microsoft )?(word|excel)\b.*"
@@ -145,7 +147,6 @@ def select_properties(values: dict[str, str | None]) -> tuple[str | None, dict[s
 
 def _is_date(value: str) -> bool:
     try:
-        datetime.fromisoformat(value)
+        return datetime.fromisoformat(value).year > _NO_YEAR
     except ValueError:
         return False
-    return True
