@@ -30,9 +30,9 @@ def load_collection(name: str) -> Collection:
         raise SystemExit(f"no data set {name!r} below {ROOT}; set IBID_DATA")
     documents = [
         (str(row["id"]), str(row.get("title") or ""), str(row["text"]))
-        for row in _read_lines(folder / "corpus.jsonl")
+        for row in read_lines(folder / "corpus.jsonl")
     ]
-    queries = {str(row["id"]): str(row["text"]) for row in _read_lines(folder / "queries.jsonl")}
+    queries = {str(row["id"]): str(row["text"]) for row in read_lines(folder / "queries.jsonl")}
     qrels: dict[str, dict[str, int]] = {}
     for line in (folder / "qrels.tsv").read_text().splitlines():
         query, document, relevance = line.split("\t")[:3]
@@ -41,7 +41,7 @@ def load_collection(name: str) -> Collection:
     return Collection(documents, queries, qrels)
 
 
-def _read_lines(path: Path) -> Iterator[dict[str, Any]]:
+def read_lines(path: Path) -> Iterator[dict[str, Any]]:
     with path.open(encoding="utf-8") as file:
         for line in file:
             yield json.loads(line)

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import re
 import sqlite3
 import sys
@@ -26,10 +27,10 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
-from beir import ROOT, read_lines
+from beir import ROOT
 from numpy.typing import NDArray
 from results import make_parser, save_results
 
@@ -119,11 +120,18 @@ def main() -> int:
 
 def read_texts(embedder: Embedder) -> Iterator[Text]:
     """The documents as plain text, but for the headings that one of them marks: ` = = Name = = `."""
-    for row in read_lines(FOLDER / "corpus.jsonl"):
+    for row in read_rows("corpus.jsonl"):
         blocks = tuple(mark_headings(row["text"], find_blocks(row["text"])))
         [pieces] = embedder.tokenizer.spans([row["text"]])
         counter = PieceCounter([start for start, _ in pieces])
         yield Text(Document(row["id"], row["text"], blocks), pieces, counter)
+
+
+def read_rows(name: str) -> list[dict[str, Any]]:
+    """The objects of a file of the data set; SystemExit without it."""
+    if not FOLDER.is_dir():
+        raise SystemExit(f"no data set {FOLDER}; set IBID_DATA")
+    return [json.loads(line) for line in (FOLDER / name).read_text("utf-8").splitlines()]
 
 
 def mark_headings(text: str, blocks: Iterable[Block]) -> Iterator[Block]:
@@ -148,7 +156,7 @@ def read_questions() -> list[Question]:
             row["corpus"],
             [(range["start_index"], range["end_index"]) for range in row["references"]],
         )
-        for row in read_lines(FOLDER / "queries.jsonl")
+        for row in read_rows("queries.jsonl")
     ]
 
 

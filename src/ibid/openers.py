@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -21,11 +22,13 @@ from ibid.protocols import Embedder, Generator, Index, Reranker
 from ibid.settings import Settings, find_library, find_user_dir, load_settings, settings_hash
 
 if TYPE_CHECKING:
+    from ibid.flows.contextual import Contextualizer
     from ibid.wire import Wire
 
 PartT = TypeVar("PartT", Embedder, Generator)
 
 MINILM: Final = "all-MiniLM-L6-v2"
+EXTRACTIVE: Final = "extractive"
 
 
 def open_library(
@@ -60,11 +63,17 @@ def open_library(
 
 def _gather_parts(index: Index, settings: Settings, embedder: object, generator: object) -> Parts:
     chosen_embedder = choose_embedder(embedder, settings)
+    open_generator = choose_generator(generator, settings, chosen_embedder)
+    ingest = _ingest_options(settings, _choose_chunking(index, settings))
+    if settings.ingest.contexts:
+        ingest = replace(
+            ingest, contextualizer=_open_contextualizer(open_generator(), chosen_embedder)
+        )
     return Parts(
         index=index,
         embedder=chosen_embedder,
-        open_generator=choose_generator(generator, settings, chosen_embedder),
-        ingest=_ingest_options(settings, _choose_chunking(index, settings)),
+        open_generator=open_generator,
+        ingest=ingest,
         search=_search_options(settings, k=settings.search.k),
         ask=AskOptions(
             search=_search_options(settings, k=settings.ask.sources, distinct=True),
@@ -193,9 +202,20 @@ def _open_chat(settings: Settings, embedder: Embedder) -> Generator:
 
 
 GENERATORS: Final[Mapping[str, Callable[[Settings, Embedder], Generator]]] = {
-    "extractive": _open_extractive,
+    EXTRACTIVE: _open_extractive,
     "openai": _open_chat,
 }
+
+
+def _open_contextualizer(generator: Generator, embedder: Embedder) -> Contextualizer:
+    if generator.name == EXTRACTIVE:
+        raise BadSetting(
+            "ingest.contexts needs a language model, and the generator is extractive",
+            hint="set generator.name and its endpoint, or switch ingest.contexts off",
+        )
+    from ibid.flows.contextual import Contextualizer
+
+    return Contextualizer(generator, embedder.tokenizer)
 
 
 # -- rerankers ----------------------------------------------------------------------------------

@@ -350,6 +350,10 @@ class Index(Protocol):
         """The vectors that are held for these texts already, so that none is computed twice."""
         ...
 
+    def find_contexts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """The contexts that are held under these keys already, so that none is written twice."""
+        ...
+
     def commit(
         self,
         changes: Sequence[Change],

@@ -111,8 +111,9 @@ class Passage:
     its limit; `body` counts the characters of heading lines at the start of `text`, which the
     prefix already says. `lead` is what stands further up and belongs to it: the header of its
     table, the line that introduces its list; it is embedded and shown with the text and is no part
-    of it. `ordinal` counts from 0. `page` and `place` are those of its first block, `rule` says
-    what cut it.
+    of it. `context` is what a model wrote of where it stands, embedded with it and never shown as
+    text; `context_key` finds it again. `ordinal` counts from 0. `page` and `place` are those of its
+    first block, `rule` says what cut it.
     """
 
     id: str
@@ -128,6 +129,8 @@ class Passage:
     page: int | None = None
     place: str | None = None
     rule: str = ""
+    context: str = ""
+    context_key: bytes = b""
 
     @property
     def span(self) -> slice:
@@ -136,8 +139,9 @@ class Passage:
 
     @property
     def indexed_text(self) -> str:
-        """What is embedded and indexed: heading path, colon, lead, and text without headings."""
-        body = "\n".join(filter(None, (self.lead, self.text[self.body :].strip())))
+        """What is embedded: heading path, colon, context, lead, and text without headings."""
+        parts = (self.context, self.lead, self.text[self.body :].strip())
+        body = "\n".join(filter(None, parts))
         if not self.prefix:
             return body
         return f"{self.prefix}: {body}" if body else self.prefix

@@ -125,6 +125,7 @@ class IngestSettings:
     max_file_bytes: int = _setting(100_000_000, "size of the largest file that is read", low=1)
     readers: int = _setting(1, "processes that read files", low=1, high=64)
     commit_seconds: float = _setting(5.0, "seconds between commits", low=0.1, high=3600)
+    contexts: bool = _setting(False, "let the generator write a context for each passage")
     batch: int = _setting(512, "passages after which a commit is made", low=1, high=100_000)
 
 

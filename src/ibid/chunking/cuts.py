@@ -1,4 +1,4 @@
-"""Where a block that is too long may be cut: between items, lines, sentences, words.
+"""Where a block that is too long may be cut: between items, rows, lines, sentences, words.
 
 Every cut gives ranges of the text, in order, none blank, with nothing but white space between them.
 """
@@ -11,18 +11,23 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from ibid.chunking.pieces import Span
+from ibid.chunking.units import Rule
 from ibid.chunking.windows import WORD
 from ibid.language.sentences import split_sentences
 from ibid.records import BlockKind
 
 Cut: TypeAlias = Callable[[str, Span, str | None], list[Span]]
+Cuts: TypeAlias = tuple[tuple[Cut, Rule], ...]
+"""Ways to cut, coarsest first, each with the rule of a passage that it made."""
 
 ITEM = re.compile(r"([ \t]*)(?:[-*+•‣◦·]|\d{1,9}[.)]|[A-Za-z][.)])\s")
+
+_BLANK_LINES: Final = re.compile(r"\n(?:[^\S\n]*\n)+")
 
 
 def cut_items(text: str, span: Span, language: str | None) -> list[Span]:
     """The outermost items of a list with all their lines; the lines where nothing is marked."""
-    lines = list(_find_lines(text, span))
+    lines = list(find_lines(text, span))
     marks = [ITEM.match(text, *line) for line in lines]
     indents = [len(mark[1]) for mark in marks if mark]
     if not indents:
@@ -34,14 +39,24 @@ def cut_items(text: str, span: Span, language: str | None) -> list[Span]:
 
 def cut_lines(text: str, span: Span, language: str | None) -> list[Span]:
     """The lines, without white space at their ends."""
-    return _trim_all(text, _find_lines(text, span))
+    return _trim_all(text, find_lines(text, span))
+
+
+def cut_stanzas(text: str, span: Span, language: str | None) -> list[Span]:
+    """The parts of code between blank lines, with their indentation."""
+    edges = [span[0], *(gap.end() for gap in _BLANK_LINES.finditer(text, *span)), span[1]]
+    return [
+        (start, trim(text, (start, end))[1])
+        for start, end in pairwise(edges)
+        if start < end and not text[start:end].isspace()
+    ]
 
 
 def cut_code(text: str, span: Span, language: str | None) -> list[Span]:
     """The lines with their indentation, which belongs to code."""
     return [
         (start, trim(text, (start, end))[1])
-        for start, end in _find_lines(text, span)
+        for start, end in find_lines(text, span)
         if not text[start:end].isspace()
     ]
 
@@ -58,11 +73,18 @@ def cut_words(text: str, span: Span, language: str | None) -> list[Span]:
     return [match.span() for match in WORD.finditer(text, *span)]
 
 
-PROSE: Final[tuple[Cut, ...]] = (cut_sentences, cut_lines, cut_words)
-CUTS: Final[dict[BlockKind, tuple[Cut, ...]]] = {
-    BlockKind.LIST: (cut_items, cut_lines, cut_sentences, cut_words),
-    BlockKind.TABLE: (cut_lines, cut_words),
-    BlockKind.CODE: (cut_code, cut_words),
+_WORDS: Final = (cut_words, Rule.HARD)
+
+PROSE: Final[Cuts] = ((cut_sentences, Rule.SENTENCES), (cut_lines, Rule.SENTENCES), _WORDS)
+CUTS: Final[dict[BlockKind, Cuts]] = {
+    BlockKind.LIST: (
+        (cut_items, Rule.LIST),
+        (cut_lines, Rule.LIST),
+        (cut_sentences, Rule.SENTENCES),
+        _WORDS,
+    ),
+    BlockKind.TABLE: ((cut_lines, Rule.TABLE), _WORDS),
+    BlockKind.CODE: ((cut_stanzas, Rule.CODE), (cut_code, Rule.CODE), _WORDS),
 }
 """The cuts of the blocks that stay whole as long as they can, coarsest first; the rest is prose."""
 
@@ -78,7 +100,7 @@ def _trim_all(text: str, spans: Iterable[Span]) -> list[Span]:
     return [span for span in (trim(text, span) for span in spans) if span[0] < span[1]]
 
 
-def _find_lines(text: str, span: Span) -> Iterator[Span]:
+def find_lines(text: str, span: Span) -> Iterator[Span]:
     """The lines of a range, each with the newline that ends it."""
     start, end = span
     while start < end:

@@ -11,6 +11,7 @@ from ibid.chunking.sections import fold_space
 from ibid.protocols import Tokenizer
 
 SEPARATOR: Final = " > "
+COLON: Final = ": "
 PREFIX_TOKENS: Final = 64
 """Word pieces that a heading path may take of what the embedder reads."""
 
@@ -49,7 +50,7 @@ def _join_title(title: str, path: tuple[str, ...]) -> tuple[str, ...]:
 
 def _count_pieces(tokenizer: Tokenizer, texts: list[str]) -> list[int]:
     """The pieces of each text with the colon after it, none for an empty one."""
-    found = find_pieces(tokenizer, [f"{text}: " if text else "" for text in texts])
+    found = find_pieces(tokenizer, [text + COLON if text else "" for text in texts])
     return [len(starts) for starts in found]
 
 
@@ -59,12 +60,20 @@ def _shorten(parts: tuple[str, ...], tokenizer: Tokenizer, limit: int) -> Prefix
         [pieces] = _count_pieces(tokenizer, [text])
         if pieces <= limit:
             return Prefix(text, pieces, len(parts) - first)
-    [starts] = find_pieces(tokenizer, [parts[-1]])
+    return Prefix(*shorten_text(parts[-1], COLON, tokenizer, limit), 0)
+
+
+def shorten_text(text: str, mark: str, tokenizer: Tokenizer, limit: int) -> tuple[str, int]:
+    """The beginning of a text that has at most `limit` pieces with a mark after it, and how many.
+
+    Empty when nothing has.
+    """
+    [starts] = find_pieces(tokenizer, [text])
     keep = min(limit, len(starts))
     # A cut inside a word can make more pieces of what is left: then less is kept.
     while keep := keep - 1:
-        text = parts[-1][: starts[keep]].rstrip()
-        [pieces] = _count_pieces(tokenizer, [text])
-        if pieces <= limit:
-            return Prefix(text, pieces, 0)
-    return Prefix("", 0, 0)
+        shorter = text[: starts[keep]].rstrip()
+        [found] = find_pieces(tokenizer, [shorter + mark])
+        if len(found) <= limit:
+            return shorter, len(found)
+    return "", 0

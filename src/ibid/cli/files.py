@@ -56,7 +56,7 @@ def chunk_command(
         document,
         chunking,
         tokenizer=embedder.tokenizer,
-        content_hash=hash_content(document, chunking),
+        content_hash=hash_content(document, str(chunking)),
         max_tokens=embedder.max_tokens,
         language=detect_language(document.text),
     )

@@ -6,12 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from ibid.chunking.options import Chunking
 from ibid.errors import DuplicateDocument
 from ibid.flows.manifest import describe_library
 from ibid.flows.options import IngestOptions
-from ibid.flows.prepare import embed_passages, hash_content, put_document
+from ibid.flows.prepare import Contextualize, embed_passages, hash_content, put_document
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
 from ibid.protocols import (
@@ -51,6 +52,9 @@ class Batch:
         self._watch = watch
         self._source = source
         self._languages = Counter(index.languages)
+        self._contextualize: Contextualize | None = None
+        if (contextualizer := options.contextualizer) is not None:
+            self._contextualize = partial(contextualizer.add_contexts, index=index)
         self._changes: list[Change] = []
         self._files: list[FileState] = []
         self._forgotten: list[str] = []
@@ -83,7 +87,7 @@ class Batch:
                 f"a document {document.id!r} exists", hint="to overwrite it on purpose, use update"
             )
         chunking = chunking or self._options.chunking
-        content_hash = hash_content(document, chunking)
+        content_hash = hash_content(document, self._options.tell_recipe(chunking))
         if stored is not None and stored.content_hash == content_hash:
             self._write_metadata(document, stored, overrides)
         else:
@@ -155,10 +159,14 @@ class Batch:
                 chunking=chunking,
                 embedder=self._embedder,
                 languages=self._languages,
-                source=stored.source if stored is not None else self._source,
-                overrides=overrides,
-                create=create,
+                contextualize=self._contextualize,
             )
+        put = replace(
+            put,
+            source=stored.source if stored is not None else self._source,
+            overrides=overrides,
+            create=create,
+        )
         self._changes.append(put)
         self._languages[put.language or ""] += 1
         self._passages += len(put.passages)

@@ -132,7 +132,8 @@ class Sync:
                 hint="remove it, or sync the folder with another --prefix",
             )
         if stored is None:
-            moved = movable.pop(hash_content(document, chunking), None)
+            recipe = self.options.ingest.tell_recipe(chunking)
+            moved = movable.pop(hash_content(document, recipe), None)
             stored = self.snapshot.document(moved, EVERYTHING) if moved is not None else None
         kept = stored.overrides if stored is not None else {}
         allow = stored.info.allow if stored is not None else None

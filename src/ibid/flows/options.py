@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ibid.chunking.options import Chunking
 from ibid.errors import BadSetting
 from ibid.protocols import Scope
 from ibid.records import JSON, OWNER, SearchMode
+
+if TYPE_CHECKING:
+    from ibid.flows.contextual import Contextualizer
 
 EVERYTHING: Final = Scope(OWNER, include_archived=True)
 """The owner's scope, in which whoever may write sees what is there."""
@@ -27,7 +30,8 @@ class IngestOptions:
 
     Files over `max_file_bytes` are refused; the others are read by `readers` processes, each
     within `read_seconds` for a file and `read_bytes` of memory. A commit is due when
-    `commit_seconds` have passed since the last one, or `commit_passages` passages wait.
+    `commit_seconds` have passed since the last one, or `commit_passages` passages wait. With a
+    `contextualizer`, a model writes a context for each passage.
     """
 
     chunking: Chunking = Chunking()
@@ -37,6 +41,13 @@ class IngestOptions:
     read_bytes: int = READ_BYTES
     commit_seconds: float = 5.0
     commit_passages: int = 512
+    contextualizer: Contextualizer | None = None
+
+    def tell_recipe(self, chunking: Chunking) -> str:
+        """What a document's passages are made by, beside the document itself."""
+        if self.contextualizer is None:
+            return str(chunking)
+        return f"{chunking} with contexts by {self.contextualizer.generator.name}"
 
 
 @dataclass(frozen=True, slots=True)

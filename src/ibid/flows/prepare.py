@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from blake3 import blake3
 
 from ibid.chunking.chunk import chunk
 from ibid.chunking.options import Chunking
+from ibid.embedding.vectors import count_truncated
 from ibid.errors import EmptyDocument
+from ibid.flows.contextual import CONTEXT_PIECES
 from ibid.language.analyzer import analyze
 from ibid.language.detection import choose_document_language
 from ibid.plain import pack_blocks
 from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument
 from ibid.reading.text import find_blocks
-from ibid.records import JSON, Document, Passage
+from ibid.records import Document, Passage
 
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
@@ -27,6 +29,9 @@ HASH_BYTES: Final = 16
 
 LANGUAGE_SAMPLE: Final = 2_000
 """Characters of a document from which its language is told."""
+
+Contextualize: TypeAlias = Callable[[Document, Sequence[Passage]], list[Passage]]
+"""Gives the passages of a document their contexts."""
 
 _UNSTORABLE: Final = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 """NUL and lone surrogates can't be stored as text: one replacement character for each."""
@@ -51,13 +56,13 @@ def clean_document(document: Document) -> Document:
     return replace(document, text=text, blocks=find_blocks(text))
 
 
-def hash_content(document: Document, chunking: Chunking) -> str:
-    """A hash of all that a document's passages depend on: title, text, blocks and chunking.
+def hash_content(document: Document, recipe: str) -> str:
+    """A hash of all that a document's passages depend on: title, text, blocks and recipe.
 
     Where a block lies in the file's lines is left out: it moves with every line put above it.
     """
     blocks = json.dumps(pack_blocks(replace(block, lines=None) for block in document.blocks))
-    parts = (document.title or "", document.text, blocks, str(chunking))
+    parts = (document.title or "", document.text, blocks, recipe)
     return blake3("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(HASH_BYTES)
 
 
@@ -68,13 +73,12 @@ def put_document(
     chunking: Chunking,
     embedder: Embedder,
     languages: Mapping[str, int],
-    source: str | None = None,
-    overrides: Mapping[str, JSON] | None = None,
-    create: bool = False,
+    contextualize: Contextualize | None = None,
 ) -> PutDocument:
     """The change that writes a cleaned document, cut into passages and analysed.
 
     `languages` counts the library's documents by language, for one whose own isn't sure.
+    `contextualize` gives each passage its context, for which the chunker leaves room.
     """
     language = choose_document_language(document.text[:LANGUAGE_SAMPLE], languages)
     passages = chunk(
@@ -82,18 +86,21 @@ def put_document(
         chunking,
         tokenizer=embedder.tokenizer,
         content_hash=content_hash,
-        max_tokens=embedder.max_tokens,
+        max_tokens=_leave_room(embedder.max_tokens) if contextualize else embedder.max_tokens,
         language=language,
     )
+    if contextualize is not None:
+        passages = contextualize(document, passages)
     return PutDocument(
         document=document,
         content_hash=content_hash,
         passages=[_index_passage(passage, language) for passage in passages],
         language=language,
-        source=source,
-        overrides=overrides or {},
-        create=create,
     )
+
+
+def _leave_room(max_tokens: int | None) -> int | None:
+    return None if max_tokens is None else max_tokens - CONTEXT_PIECES
 
 
 def analyze_passage(text: str, language: str | None) -> str:
@@ -127,15 +134,5 @@ def embed_passages(puts: Sequence[PutDocument], *, index: Index, embedder: Embed
         return Embedded(vectors, 0, 0)
     new = embedder.embed([texts[text_hash] for text_hash in missing], kind="passage")
     vectors |= dict(zip(missing, new, strict=True))
-    too_long = _count_too_long([texts[text_hash] for text_hash in missing], embedder)
+    too_long = count_truncated(embedder, [texts[text_hash] for text_hash in missing])
     return Embedded(vectors, len(missing), too_long)
-
-
-def _count_too_long(texts: Sequence[str], embedder: Embedder) -> int:
-    """How many texts have more pieces than the embedder reads."""
-    limit = embedder.max_tokens
-    if limit is None:
-        return 0
-    # A piece is at least one byte, so most texts need no second look.
-    suspects = [text for text in texts if len(text.encode()) > limit]
-    return sum(len(spans) > limit for spans in embedder.tokenizer.spans(suspects))

@@ -10,6 +10,7 @@ from lxml import etree
 from ibid.errors import UnreadableDocument
 from ibid.reading.builder import DocumentBuilder, format_table
 from ibid.reading.docx_inline import Inline, read_inline
+from ibid.reading.docx_lists import ListWriter
 from ibid.reading.docx_styles import (
     Numbering,
     Style,
@@ -87,7 +88,7 @@ class _Walker:
         self._package = package
         self._context = _read_context(package, main)
         self._numbering = Numbering(package.parse_related(main, "numbering"))
-        self._open: list[int] = []  # levels of the list items that are open
+        self._list = ListWriter(self.builder)
         self._code: list[str] = []  # lines of the code block at hand
         self._carried = ""  # text of a paragraph whose end has been deleted
         self._default = self._context.styles.get("", Style())
@@ -105,7 +106,7 @@ class _Walker:
     def finish(self) -> None:
         """Put what is still open."""
         self._put_code()
-        self._close_list()
+        self._list.close()
 
     def _put_paragraph(self, node: etree._Element) -> None:
         properties = node.find(f"{W}pPr")
@@ -127,10 +128,11 @@ class _Walker:
         elif level:
             self._put_heading(" ".join(f"{label.removeprefix('-')} {text}".split()), level)
         elif self._is_code(inline, style):
-            self._close_list()
+            self._list.close()
             self._code.append(text)
         elif place and label:
-            self._put_item(text.strip(), label, place[1])
+            self._put_code()
+            self._list.put(text.strip(), label, place[1])
         else:
             self.finish()
             self.builder.append(BlockKind.PARAGRAPH, text.strip())
@@ -152,25 +154,10 @@ class _Walker:
             self.title = self.title or text
         self.builder.append(BlockKind.HEADING, text, level=level)
 
-    def _put_item(self, text: str, label: str, level: int) -> None:
-        self._put_code()
-        while self._open and self._open[-1] >= level:
-            self._open.pop()
-            self.builder.close_item()
-        self._open.append(level)
-        self.builder.open_item(label)
-        self.builder.append(BlockKind.PARAGRAPH, text)
-
     def _put_code(self) -> None:
         if self._code:
             self.builder.append(BlockKind.CODE, "\n".join(self._code).strip("\n"))
             self._code.clear()
-
-    def _close_list(self) -> None:
-        for _ in self._open:
-            self.builder.close_item()
-        self._open.clear()
-        self.builder.close_list()
 
     def _put_attached(self, inline: Inline) -> None:
         """Put what hangs on a paragraph: notes, then text boxes, charts and diagrams."""

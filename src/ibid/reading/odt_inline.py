@@ -116,6 +116,7 @@ class Inline:
         """A frame: an equation is text of this paragraph, anything else is read after it."""
         equation = read_equation(self.document, node)
         if equation:
+            self.code = False
             self.pieces.append(equation)
         else:
             self.frames.append(node)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Final, NamedTuple
 
 import pypdfium2 as pdfium
@@ -17,11 +18,14 @@ _WIDE: Final = 0.5  # of the height for each character: there may be a gap withi
 _UPRIGHT: Final = 1.5  # a piece so many times higher than wide is turned
 _LEAST_TURNED: Final = 4  # characters; fewer may stand higher than wide as they are
 _TWICE: Final = 0.4  # of the height: the same text so near is drawn for a bold look
+_MAX_SIZE: Final = 1000.0
+_LOOK_BACK: Final = 8  # drawn twice, a text comes again soon
 
 # PDFium puts U+FFFE (earlier: U+0002) for a hyphen that divides a word at the end of a line.
 _LINE: Final = re.compile("(?P<text>[^\r\n\ufffe\x02]*)(?P<end>\r\n|[\r\n\ufffe\x02]|$)")
 _WORD: Final = re.compile(r"\S+")
 _RIGHT_TO_LEFT: Final = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_BEYOND_BMP: Final = re.compile("[\U00010000-\U0010ffff]")
 _ALEF_LAM: Final = re.compile("[اأإآ]ل")
 _BOLD: Final = re.compile(r"bold|black|heavy|demi|medi$|cmbx|cmssbx|[-,]bd", re.I)
 
@@ -134,18 +138,11 @@ class _Glyphs:
         there.
         """
         length = len(self._text)
-        if count == length and self._text.isascii():
+        if count == length and not _BEYOND_BMP.search(self._text):
             return None
-        wide = [i for i, char in enumerate(self._text) if char > "\uffff"]
-        if count == length and not wide:
-            return None
-        units, skips = list(range(length)), set(wide)
-        shift = 0
-        for i in range(length):
-            units[i] = i + shift
-            shift += i in skips
         find = pdfium_c.FPDFText_GetCharIndexFromTextIndex
-        return [max(find(self._raw, unit), 0) for unit in units]
+        wide = accumulate((char > "\uffff" for char in self._text), initial=0)
+        return [max(find(self._raw, i + w), 0) for i, w in zip(range(length), wide, strict=False)]
 
     def _index(self, place: int) -> int:
         return place if self._indices is None else self._indices[place]
@@ -155,7 +152,7 @@ class _Glyphs:
         first, last = self._index(start), self._index(end - 1)
         boxes = self._find_rectangles(first, last - first + 1)
         whole = _unite(boxes) if boxes else self._find_loose(first)
-        height = max(self._find_loose((first + last) // 2, probe=True)[4], 1.0)
+        height = self._find_size((first + last) // 2) or min(whole[3] - whole[1], _MAX_SIZE)
         across = [a for a, b in zip(boxes, boxes[1:], strict=False) if _gap(a, b) > height * _GAP]
         if not across and whole[2] - whole[0] < (end - start) * height * _WIDE:
             return [(start, end, whole)]
@@ -176,9 +173,11 @@ class _Glyphs:
         if _RIGHT_TO_LEFT.search(text):
             text = mend_arabic(text, self._find_ligatures(start, text))
         middle = (self._index(start) + self._index(end - 1)) // 2
-        _, top, _, bottom, size = self._find_loose(middle)
-        if box[3] - box[1] > max(size, 1) * _UPRIGHT:  # turned, or on more than one line
+        _, top, _, bottom = self._find_loose(middle)
+        size = bottom - top
+        if not size or box[3] - box[1] > size * _UPRIGHT:  # turned, or on more than one line
             top, bottom = box[1], box[3]
+            size = size or min(bottom - top, _MAX_SIZE)
         bold = self._is_bold(self._index(start)) and self._is_bold(self._index(end - 1))
         return Line(clean_line(text), box[0], top, box[2], bottom, size, hyphenated, bold)
 
@@ -191,15 +190,18 @@ class _Glyphs:
             == self._find_loose(self._index(start + match.start() + 1))
         }
 
-    def _find_loose(self, char: int, *, probe: bool = False) -> tuple[float, ...]:
-        """Left, top, right, bottom and height of the room that a character takes."""
+    def _find_loose(self, char: int) -> tuple[float, float, float, float]:
+        """The room that a character takes, its letter's own size aside."""
         pdfium_c.FPDFText_GetLooseCharBox(self._raw, char, self._loose_ref)
-        if probe:
-            self.probed += 1
-            self.unmapped += pdfium_c.FPDFText_HasUnicodeMapError(self._raw, char) == 1
         loose = self._loose
-        box = self._place(loose.left, loose.bottom, loose.right, loose.top)
-        return *box, min(box[3] - box[1], 1000.0)
+        return self._place(loose.left, loose.bottom, loose.right, loose.top)
+
+    def _find_size(self, char: int) -> float:
+        """The height of a character; whether its letter is known is counted."""
+        self.probed += 1
+        self.unmapped += pdfium_c.FPDFText_HasUnicodeMapError(self._raw, char) == 1
+        _, top, _, bottom = self._find_loose(char)
+        return bottom - top
 
     def _find_rectangles(self, first: int, count: int) -> list[tuple[float, ...]]:
         """A box for each run of characters that the file draws at once."""
@@ -255,7 +257,7 @@ def _drop_doubles(lines: list[Line]) -> list[Line]:
     kept = []
     for line in lines:
         same = seen.setdefault(line.text, [])
-        if any(_is_near(line, other) for other in same):
+        if any(_is_near(line, other) for other in same[-_LOOK_BACK:]):
             continue
         same.append(line)
         kept.append(line)

@@ -56,7 +56,6 @@ _EPOCH_1904: Final = datetime(1904, 1, 1)
 _FALSE_LEAP_DAY: Final = 60  # 1900-02-29, which spreadsheets count and the calendar doesn't
 _MAX_SERIAL: Final = 2_958_466  # the first day of the year 10000
 _EXACT: Final = 1e15  # from here on a float doesn't hold every whole number
-_MAX_DECIMALS: Final = 10
 _MAX_DECIMALS: Final = 10  # beyond these the last one isn't worth rounding by hand
 _NO_NUMBER: Final = -1  # decimals of a format that shows words in the place of the number
 _DAY_SECONDS: Final = 86_400

@@ -127,6 +127,10 @@ class EmbeddedIndex:
                 found.update(zip(inside, mapped.read(positions), strict=True))
         return found
 
+    def find_contexts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
+        """See `Index.find_contexts`."""
+        return reads.read_contexts(self._connect(), keys)
+
     def sources(self) -> list[SourceInfo]:
         """See `Index.sources`."""
         return reads.read_sources(self._connect())

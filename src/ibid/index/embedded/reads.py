@@ -75,7 +75,8 @@ def read_info(row: Sequence[object]) -> DocumentInfo:
 
 
 _PASSAGES: Final = """c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.lead,
-    p.page, p.place, p.rule, substr(t.text, p.start + 1, p.end - p.start)
+    p.page, p.place, p.rule, p.context, p.context_key,
+    substr(t.text, p.start + 1, p.end - p.start)
     FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"""
 """What `_read_passage` takes, and where from."""
 
@@ -108,9 +109,8 @@ def read_content_passages(
 
 
 def _read_passage(name: str, columns: Sequence[object]) -> Passage:
-    content_hash, ordinal, start, end, body, prefix, headings, lead, page, place, rule, text = (
-        columns
-    )
+    content_hash, ordinal, start, end, body, prefix, headings, lead, *more = columns
+    page, place, rule, context, context_key, text = more
     return Passage(
         id=f"{name}@{str(content_hash)[:8]}#{start}-{end}",
         document_id=name,
@@ -125,6 +125,8 @@ def _read_passage(name: str, columns: Sequence[object]) -> Passage:
         page=None if page is None else _integer(page),
         place=_text_or_none(place),
         rule=str(rule),
+        context=str(context),
+        context_key=context_key if isinstance(context_key, bytes) else b"",
     )
 
 
@@ -166,6 +168,20 @@ def read_rows_of(connection: sqlite3.Connection, hashes: Sequence[bytes]) -> dic
             connection.execute(
                 f"SELECT text_hash, min(row) FROM passages WHERE text_hash IN ({_marks(some)})"
                 " GROUP BY text_hash",
+                some,
+            )
+        )
+    return found
+
+
+def read_contexts(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
+    """The contexts that are held under these keys."""
+    found: dict[bytes, str] = {}
+    for some in _in_parts(keys):
+        found.update(
+            connection.execute(
+                "SELECT context_key, context FROM passages"
+                f" WHERE context_key != x'' AND context_key IN ({_marks(some)})",
                 some,
             )
         )

@@ -96,9 +96,12 @@ CREATE TABLE passages (
     page INTEGER,
     place TEXT,
     rule TEXT NOT NULL,
+    context TEXT NOT NULL,
+    context_key BLOB NOT NULL,
     text_hash BLOB NOT NULL
 );
 CREATE INDEX passages_by_hash ON passages (text_hash);
+CREATE INDEX passages_by_context ON passages (context_key) WHERE context_key != x'';
 
 CREATE TABLE segments (          -- the live vector files
     file TEXT PRIMARY KEY,

@@ -31,7 +31,7 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
         (content, document.text, dump_blocks(document.blocks)),
     )
     connection.executemany(
-        "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             (
                 first_row + number,
@@ -46,6 +46,8 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
                 indexed.passage.page,
                 indexed.passage.place,
                 indexed.passage.rule,
+                indexed.passage.context,
+                indexed.passage.context_key,
                 indexed.text_hash,
             )
             for number, indexed in enumerate(put.passages)

@@ -1,0 +1,99 @@
+"""Leads: the lines further up that a part of a table, a list or code can't be read without."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ibid.chunking.cuts import cut_sentences, find_lines, trim
+from ibid.chunking.marks import end_of_line
+from ibid.chunking.pieces import Span
+from ibid.chunking.prefix import shorten_text
+from ibid.protocols import Tokenizer
+from ibid.records import Block, BlockKind
+
+_RULE: Final = re.compile(r"[\s|:+=-]+")
+_CLOSES: Final = (")", "]", "}")
+_INTRODUCES: Final = (":", "：")
+_MAX_LEAD_IN: Final = 200
+"""Characters of a paragraph that introduces a list as a whole; of a longer one its end does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Leads as they are shown, a line each, and the pieces that they take with the last newline."""
+
+    text: str = ""
+    pieces: int = 0
+
+
+class LeadMaker:
+    """Makes the leads of one document's passages, each once."""
+
+    def __init__(self, text: str, tokenizer: Tokenizer) -> None:
+        self._text = text
+        self._tokenizer = tokenizer
+        self._made: dict[tuple[tuple[Span, ...], int], Lead] = {}
+
+    def make(self, spans: tuple[Span, ...], limit: int) -> Lead:
+        """The leads in at most `limit` pieces: the first are left out, then the last is cut."""
+        if not spans:
+            return Lead()
+        key = (spans, limit)
+        if key not in self._made:
+            lines = [self._text[slice(*span)].rstrip() for span in spans]
+            self._made[key] = self._fit(lines, limit)
+        return self._made[key]
+
+    def _fit(self, lines: Sequence[str], limit: int) -> Lead:
+        for first in range(len(lines)):
+            text = "\n".join(lines[first:])
+            [spans] = self._tokenizer.spans([text + "\n"])
+            if len(spans) <= limit:
+                return Lead(text, len(spans))
+        return Lead(*shorten_text(lines[-1], "\n", self._tokenizer, limit))
+
+
+def find_header(text: str, span: Span) -> tuple[Span, ...]:
+    """The first row of a table that has a rule below it, or is of mere lines with bars."""
+    start, end = span
+    stop = min(end, end_of_line(text, start))
+    below = text[stop + 1 : min(end, end_of_line(text, stop + 1))]
+    framed = text.startswith("|", start)
+    has_header = bool(below) and (_RULE.fullmatch(below) is not None or not framed)
+    return ((start, stop),) if has_header else ()
+
+
+def is_table(text: str, block: Block) -> bool:
+    """Whether a paragraph of plain text is rows of a table: three lines and more, each with bars."""
+    lines = text[block.span].strip().split("\n")
+    return len(lines) > 2 and all("|" in line for line in lines)
+
+
+def find_lead_in(text: str, before: Block | None, language: str | None) -> tuple[Span, ...]:
+    """The paragraph before a list when it ends with a colon; of a long one the last sentence."""
+    if before is None or before.kind is not BlockKind.PARAGRAPH:
+        return ()
+    start, end = trim(text, (before.start, before.end))
+    if not text[start:end].endswith(_INTRODUCES):
+        return ()
+    if end - start <= _MAX_LEAD_IN:
+        return ((start, end),)
+    return (cut_sentences(text, (start, end), language)[-1],)
+
+
+def find_scopes(text: str, span: Span) -> Iterator[tuple[int, tuple[Span, ...]]]:
+    """For each line of code where it begins, and the lines that it is indented below."""
+    scopes: list[tuple[int, Span]] = []
+    for start, end in find_lines(text, span):
+        line = text[start:end].rstrip()
+        if not line:
+            continue
+        indent = len(line) - len(line.lstrip())
+        while scopes and scopes[-1][0] >= indent:
+            scopes.pop()
+        yield start, tuple(scope for _, scope in scopes)
+        if not line.lstrip().startswith(_CLOSES):
+            scopes.append((indent, (start, start + len(line))))

@@ -1,0 +1,76 @@
+"""Units: the ranges of a section that stay whole, and how neighbours share a passage."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from ibid.chunking.pieces import Span
+
+
+class Rule(enum.StrEnum):
+    """What cut a passage."""
+
+    SECTION = "section"
+    SLIDE = "slide"
+    PARAGRAPHS = "paragraphs"
+    LIST = "list items"
+    TABLE = "table rows"
+    CODE = "code"
+    QUESTION = "question and answer"
+    ENTRY = "API entry"
+    CLAUSE = "clause"
+    MESSAGES = "messages"
+    SENTENCES = "sentences of a long paragraph"
+    HARD = "hard cut"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A range that no passage cuts, and what made it one.
+
+    `leads` are the lines further up that belong to it, in their order. One that stands `alone`
+    shares its passage with no other.
+    """
+
+    start: int
+    end: int
+    rule: Rule
+    leads: tuple[Span, ...] = ()
+    alone: bool = False
+
+
+def join_rules(first: Rule, second: Rule) -> Rule:
+    """The rule of a passage that two made together: what cut deepest, else whole paragraphs."""
+    if first is second:
+        return first
+    deepest = (rule for rule in (Rule.HARD, Rule.SENTENCES) if rule in (first, second))
+    return next(deepest, Rule.PARAGRAPHS)
+
+
+Room: TypeAlias = Callable[[tuple[Span, ...]], int]
+"""The pieces that a passage with these leads may have beside them."""
+
+
+def pack_units(units: Iterable[Unit], count: Callable[[int, int], int], room: Room) -> list[Unit]:
+    """Neighbours joined, from the first on, as long as they fit and have the same leads.
+
+    A lead that lies within the joined range is none any more.
+    """
+    packed: list[Unit] = []
+    for unit in units:
+        if packed and not unit.alone and not packed[-1].alone:
+            last = packed[-1]
+            leads = leads_above(unit.leads, last.start)
+            if leads == last.leads and count(last.start, unit.end) <= room(leads):
+                packed[-1] = replace(last, end=unit.end, rule=join_rules((last.rule, unit.rule)))
+                continue
+        packed.append(replace(unit, leads=leads_above(unit.leads, unit.start)))
+    return packed
+
+
+def leads_above(leads: Sequence[Span], start: int) -> tuple[Span, ...]:
+    """The leads that lie before a passage that starts here."""
+    return tuple(lead for lead in leads if lead[0] < start)

@@ -1,0 +1,224 @@
+"""Tables of a PDF page: told from prose in columns, and their pieces put into cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, median
+from typing import Final, NamedTuple, TypeAlias
+
+import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
+
+from ibid.reading.pdf_lines import Line
+
+_SAME_ROW: Final = 0.5  # of the lower height is shared
+_PROSE: Final = 25  # characters on the mean in a line of a column of prose
+_FILLED: Final = 0.5  # of the column's width, by half of its lines: prose
+_ALIGNED: Final = 0.7  # of the pieces of the shortest column have one of another beside them
+_TELLING: Final = 0.5  # share of cells with figures, or of labels with a colon
+_LABELS: Final = 0.7  # times the lines of the column beside: a column of labels
+_VOTERS: Final = 0.5  # of the pieces of the fullest row: such rows say where columns are
+_TIGHT: Final = 0.8  # times the usual distance of rows: the same row goes on
+_MAX_RULE: Final = 2.0  # points high
+_MIN_RULE: Final = 20.0  # points long
+_MAX_OBJECTS: Final = 4000  # on a page; more are a drawing
+_RULED: Final = 0.5  # of the table's width
+_MAX_RULED_ROW: Final = 8  # rows of text between two rules; more are no cell
+
+_FIGURES: Final = re.compile(r"[^\w]*[\d][\d.,:/%\s-]*\D{0,3}|[-–—]|n/?a", re.I)
+
+Row: TypeAlias = list[Line]
+
+
+class Rule(NamedTuple):
+    """A horizontal rule on a page."""
+
+    left: float
+    right: float
+    height: float
+
+
+@dataclass(slots=True)
+class Table:
+    """Rows of cells, and where on the page each row stands: left, top, right, bottom."""
+
+    rows: list[list[str]] = field(default_factory=list)
+    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
+    size: float = 0.0
+
+
+def find_rules(page: pdfium.PdfPage, crop_left: float, crop_top: float) -> list[Rule]:
+    """The horizontal rules drawn on an upright page, pieces of the same height as one."""
+    count = pdfium_c.FPDFPage_CountObjects(page.raw)
+    found: dict[int, Rule] = {}
+    if page.get_rotation() or count > _MAX_OBJECTS:
+        return []
+    for thing in page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_PATH], max_depth=1):
+        left, bottom, right, top = thing.get_bounds()
+        if top - bottom > _MAX_RULE:
+            edges = [top, bottom] if right - left > _MIN_RULE else []
+        else:
+            edges = [(top + bottom) / 2]
+        for edge in edges:
+            height = crop_top - edge
+            rule = Rule(left - crop_left, right - crop_left, height)
+            same = found.get(round(height), rule)
+            found[round(height)] = Rule(
+                min(same.left, rule.left), max(same.right, rule.right), same.height
+            )
+    return [rule for rule in found.values() if rule.right - rule.left > _MIN_RULE]
+
+
+def find_rows(pieces: Sequence[Line]) -> list[Row]:
+    """The pieces from top to bottom, those together that stand side by side."""
+    rows: list[Row] = []
+    top = bottom = 0.0
+    for piece in sorted(pieces, key=lambda piece: piece.top + piece.bottom):
+        shared = min(bottom, piece.bottom) - max(top, piece.top)
+        lower = min(bottom - top, piece.bottom - piece.top)
+        if rows and shared > lower * _SAME_ROW:
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+            top, bottom = piece.top, piece.bottom
+    return rows
+
+
+def find_table(
+    rows: Sequence[Row], columns: Sequence[Row], rules: Sequence[Rule], *, backwards: bool
+) -> tuple[list[Row], Table, list[Row]] | None:
+    """The table that the rows are, with those before and after that aren't of it; None for prose.
+
+    `columns` are the same pieces by the gutters between them. No piece is lost: each is in one
+    cell, or in a row before or after.
+    """
+    full = [i for i, row in enumerate(rows) if len(row) > 1]
+    if len(full) < 2:
+        return None
+    first, last = full[0], full[-1] + 1
+    inner = list(rows[first:last])
+    rules = _choose_rules(inner, rules)
+    if not _is_tabular(inner, columns, ruled=len(rules) > 2):
+        return None
+    places = _find_columns(inner)
+    groups = _group_by_rules(inner, rules) or _group_by_distance(inner, places)
+    table = Table(size=median(piece.size for row in inner for piece in row))
+    for group in groups:
+        table.rows.append(_fill_cells(group, places, backwards))
+        table.boxes.append(_find_box([piece for row in group for piece in row]))
+    return list(rows[:first]), table, list(rows[last:])
+
+
+def _is_tabular(rows: Sequence[Row], columns: Sequence[Row], *, ruled: bool) -> bool:
+    """True when the pieces are cells that belong to rows, rather than lines of columns."""
+    beside = sum(len(row) for row in rows if len(row) > 1)
+    if beside < sum(len(row) for row in rows) * _TELLING and not ruled:
+        return False
+    prose = [column for column in columns if _is_prose(column)]
+    if len(prose) > 1:
+        return ruled and len(rows) > 1
+    if len(columns) > 2:
+        return True
+    left, right = columns[0], columns[-1]
+    if prose:
+        other = left if prose[0] is right else right
+        return len(other) <= len(prose[0]) * _LABELS or _tells(other)
+    return len(rows) > 1 and (_tells(right) or _tells(left) or ruled)
+
+
+def _is_prose(column: Sequence[Line]) -> bool:
+    if fmean(len(piece.text) for piece in column) < _PROSE:
+        return False
+    left, right = min(one.left for one in column), max(one.right for one in column)
+    return median(one.right - one.left for one in column) > (right - left) * _FILLED
+
+
+def _tells(column: Sequence[Line]) -> bool:
+    """True for a column of figures, or of labels that end in a colon."""
+    telling = [one for one in column if _FIGURES.fullmatch(one.text) or one.text.endswith(":")]
+    return len(telling) >= len(column) * _TELLING
+
+
+def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+    """From where to where each column reaches, told by the rows with most pieces."""
+    most = max(map(len, rows))
+    voters = [row for row in rows if len(row) >= most * _VOTERS]
+    spans = sorted((piece.left, piece.right) for row in voters for piece in row)
+    columns = [spans[0]]
+    for left, right in spans[1:]:
+        if left < columns[-1][1]:
+            columns[-1] = columns[-1][0], max(columns[-1][1], right)
+        else:
+            columns.append((left, right))
+    return columns
+
+
+def _find_column(piece: Line, columns: Sequence[tuple[float, float]]) -> int:
+    """The column that a piece stands in most, or else the nearest."""
+
+    def shared(i: int) -> float:
+        return min(piece.right, columns[i][1]) - max(piece.left, columns[i][0])
+
+    return max(range(len(columns)), key=shared)
+
+
+def _choose_rules(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that run through or around the rows, from top to bottom."""
+    left, top, right, bottom = _find_box([piece for row in rows for piece in row])
+    chosen = [
+        rule
+        for rule in rules
+        if min(rule.right, right) - max(rule.left, left) > (right - left) * _RULED
+        and top - (bottom - top) / 2 <= rule.height <= bottom + (bottom - top) / 2
+    ]
+    return sorted(chosen, key=lambda rule: rule.height)
+
+
+def _group_by_rules(rows: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]] | None:
+    """The rows between every two rules; None where the rules don't set row from row."""
+    groups: dict[int, list[Row]] = {}
+    for row in rows:
+        middle = fmean((piece.top + piece.bottom) / 2 for piece in row)
+        above = sum(1 for rule in rules if rule.height < middle)
+        groups.setdefault(above, []).append(row)
+    lined = len(groups) > 2 and all(len(group) <= _MAX_RULED_ROW for group in groups.values())
+    return list(groups.values()) if lined else None
+
+
+def _group_by_distance(
+    rows: Sequence[Row], places: Sequence[tuple[float, float]]
+) -> list[list[Row]]:
+    """The rows, one that goes on in the next line with its second line: it has no first cell."""
+    begins = [any(_find_column(piece, places) == 0 for piece in row) for row in rows]
+    tops = [min(piece.top for piece in row) for row in rows]
+    pitches = [tops[i] - tops[i - 1] for i in range(1, len(rows)) if begins[i]]
+    usual = median(pitches) if pitches else 0.0
+    groups: list[list[Row]] = []
+    for i, row in enumerate(rows):
+        if groups and not begins[i] and tops[i] - tops[i - 1] < usual * _TIGHT:
+            groups[-1].append(row)
+        else:
+            groups.append([row])
+    return groups
+
+
+def _fill_cells(
+    group: Sequence[Row], places: Sequence[tuple[float, float]], backwards: bool
+) -> list[str]:
+    cells: list[list[str]] = [[] for _ in places]
+    for row in group:
+        for piece in sorted(row, key=lambda one: -one.right if backwards else one.left):
+            cells[_find_column(piece, places)].append(piece.text)
+    texts = [" ".join(cell) for cell in cells]
+    return texts[::-1] if backwards else texts
+
+
+def _find_box(pieces: Sequence[Line]) -> tuple[float, float, float, float]:
+    return (
+        min(piece.left for piece in pieces),
+        min(piece.top for piece in pieces),
+        max(piece.right for piece in pieces),
+        max(piece.bottom for piece in pieces),
+    )
