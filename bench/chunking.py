@@ -185,7 +185,7 @@ def cut_windows(text: Text, embedder: Embedder, *, size: int) -> list[Piece]:
 def pack_sentences(text: Text, embedder: Embedder, *, size: int) -> list[Piece]:
     """Whole sentences up to so many pieces; a longer sentence stands alone."""
     sentences = split_sentences(text.document.text, "en")
-    return make_pieces(text, text.counter.pack(sentences, size))
+    return make_pieces(text, pack_spans(text, sentences, size))
 
 
 def cut_recursively(text: Text, embedder: Embedder, *, size: int) -> list[Piece]:
@@ -204,9 +204,20 @@ def split_span(text: Text, span: Span, separators: Sequence[str], size: int) -> 
     found = re.finditer(re.escape(separator), text.document.text[slice(*span)])
     edges = [span[0], *(span[0] + match.end() for match in found), span[1]]
     joined: list[Span] = []
-    for part in text.counter.pack([p for p in pairwise(edges) if p[0] < p[1]], size):
+    for part in pack_spans(text, [p for p in pairwise(edges) if p[0] < p[1]], size):
         joined += split_span(text, part, finer, size)
     return joined
+
+
+def pack_spans(text: Text, spans: Iterable[Span], size: int) -> list[Span]:
+    """Neighbours joined, from the first on, as long as they have at most `size` pieces."""
+    packed: list[Span] = []
+    for start, end in spans:
+        if packed and text.counter.count(packed[-1][0], end) <= size:
+            packed[-1] = (packed[-1][0], end)
+        else:
+            packed.append((start, end))
+    return packed
 
 
 def make_pieces(text: Text, spans: Iterable[Span]) -> list[Piece]:

@@ -338,7 +338,7 @@ def judge(figures: Figures) -> list[str]:
     bounds = [
         ("hybrid over the scan", whole["hybrid"] / scan, 1.0),
         ("1% filter, warm, over no filter", narrow["hybrid"] / whole["hybrid"], 1.0),
-        ("1% filter, cold, over no filter", narrow["cold hybrid"] / whole["hybrid"], 1.0),
+        ("1% filter, cold, over no filter", narrow["cold hybrid"] / whole["cold hybrid"], 1.0),
         *((f"missed by dense, {k}", 1 - v, 0.0) for k, v in figures["recall"].items()),
     ]
     return [f"{name}: {value:.3f} > {bound}" for name, value, bound in bounds if value > bound]

@@ -92,3 +92,12 @@ def test_the_estimate_grows_with_the_text() -> None:
     assert estimate_tokens(8_000) > 11 * 6_000 // 4
     assert estimate_tokens(80_000) > 9 * estimate_tokens(8_000)
     assert IngestOptions().contextualizer is None
+
+
+def test_a_dry_run_tells_about_how_many_tokens_contexts_take(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "a.txt").write_text(TEXT * 100)
+    with open_with_contexts(tmp_path, ScriptedGenerator(write_context)) as library:
+        report = library.sync(tmp_path / "folder", dry_run=True)
+        assert report.context_tokens == estimate_tokens(len(TEXT) * 100)
+        assert library.sync(tmp_path / "folder").context_tokens == 0

@@ -9,23 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from ibid.errors import BadQuery
 from ibid.flows.manifest import check_manifest, describe_library
 from ibid.flows.options import (
-    AskOptions,
-    IngestOptions,
     OnProgress,
-    SearchOptions,
     SyncOptions,
     describe_said,
+    hold_principals,
 )
-from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker, Scope, SourceInfo
+from ibid.parts import Parts, Status
+from ibid.protocols import Generator, Reranker, Scope, SourceInfo
 from ibid.records import (
     JSON,
     OWNER,
@@ -36,40 +34,10 @@ from ibid.records import (
     IngestReport,
     Owner,
     Passage,
-    Principals,
     Query,
     SearchMode,
     SearchResult,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """What a library works with; `openers.py` makes them from names and settings."""
-
-    index: Index
-    embedder: Embedder
-    open_generator: Callable[[], Generator]
-    ingest: IngestOptions
-    search: SearchOptions
-    ask: AskOptions
-    reranker: Reranker | None = None
-    open_reranker: Callable[[str], Reranker | None] = lambda name: None
-
-
-@dataclass(frozen=True, slots=True)
-class Status:
-    """What a library holds, as far as the caller sees it; the owner also sees how much is not
-    public (`restricted_documents`, None for everyone else)."""
-
-    location: str
-    engine: str
-    version: int
-    documents: int
-    passages: int
-    manifest: Manifest
-    bytes: int
-    restricted_documents: int | None
 
 
 class Library:
@@ -377,6 +345,11 @@ class Library:
             restricted_documents=restricted,
         )
 
+    @property
+    def writes_contexts(self) -> bool:
+        """Whether a model writes a context for each passage that comes in."""
+        return self._parts.ingest.contextualizer is not None
+
     @cached_property
     def generator(self) -> Generator:
         """What writes the answers; opened when it is first needed."""
@@ -403,21 +376,6 @@ class Library:
 
     def _choose_reranker(self, name: str | None) -> Reranker | None:
         return self._parts.reranker if name is None else self._parts.open_reranker(name)
-
-
-def hold_principals(principals: Iterable[str] | Owner) -> Principals:
-    """The set that a caller holds; a single text would be taken apart, so it is refused.
-
-    Raises BadQuery.
-    """
-    if isinstance(principals, Owner):
-        return principals
-    if isinstance(principals, str):
-        raise BadQuery(
-            f"principals={principals!r} is one text, not a set of them",
-            hint=f"write {{{principals!r}}}",
-        )
-    return frozenset(principals)
 
 
 def _given(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
 from ibid.errors import BadSetting, LibraryNotFound, ModelUnavailable
 from ibid.flows.options import AskOptions, IngestOptions, SearchOptions
-from ibid.library import Library, Parts
+from ibid.library import Library
+from ibid.parts import Parts
 from ibid.protocols import Embedder, Generator, Index, Reranker
 from ibid.settings import Settings, find_library, find_user_dir, load_settings, settings_hash
 

@@ -223,10 +223,9 @@ FileStatus: TypeAlias = Literal["read", "failed", "skipped"]
 class FileState:
     """What a source knows of one of its files since it was last looked at.
 
-    `status` is "read", "failed" or "skipped"; `error` is the kind of error and `message` the
-    reason of the latter two. `bytes_hash` is the hash of the file, `content_hash` the one of the
-    document that it became; both empty where there is none. An attachment has a state of its own,
-    with the path of the file that it came in as `container`.
+    `error` is the kind of error and `message` the reason of one that isn't read. `bytes_hash` is
+    the hash of the file, `content_hash` the one of the document that it became; both empty where
+    there is none. `container` is the path of the file that an attachment came in.
     """
 
     path: str

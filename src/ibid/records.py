@@ -204,7 +204,8 @@ class PassageCounts:
 class IngestReport:
     """What a run changed, document by document; `version` is the last one that was written.
 
-    `seconds` tells where the time went, by stage, with the total.
+    `seconds` tells where the time went, by stage, with the total. `context_tokens` is, of a dry run
+    alone, about how many tokens a model would be sent and send back for contexts.
     """
 
     version: int
@@ -217,6 +218,7 @@ class IngestReport:
     skipped: tuple[Skipped, ...] = ()
     failed: tuple[Failed, ...] = ()
     passages: PassageCounts = PassageCounts()
+    context_tokens: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -51,6 +51,7 @@ def shape_report(report: IngestReport) -> Shape:
             "embedded": report.passages.embedded,
             "truncated": report.passages.truncated,
         },
+        "context_tokens": report.context_tokens,
         "seconds": dict(report.seconds),
     }
 

@@ -45,16 +45,16 @@ def chunk(
             language=language,
         )
     spans = _WINDOWS[chunking.by](document.text, chunking, language)
-    return make_passages(document, content_hash, _draft_windows(document, spans))
+    return make_passages(document, content_hash, _draft_windows(document, spans, chunking.by))
 
 
-def _draft_windows(document: Document, spans: Iterable[Span]) -> Iterator[Draft]:
+def _draft_windows(document: Document, spans: Iterable[Span], rule: str) -> Iterator[Draft]:
     sections = find_sections(document)
     reached = 0
     for span in spans:
         start, end = trim(document.text, span)
         if start < end and end > reached:
-            yield Draft(start, start, end, find_path(sections, start))
+            yield Draft(start, start, end, find_path(sections, start), rule)
             reached = end
 
 

@@ -57,7 +57,9 @@ def _read_steps(found: dict[str, str | None], path: list[_Step]) -> list[_Step]:
     if number := found["named"] or found["number"]:
         return [("number", int(part)) for part in number.rstrip(".").split(".")]
     letter = found["letter"] or ""
-    readings = [("letter", ord(letter) - ord("a") + 1)] if letter.isalpha() and letter[1:] == "" else []
+    readings = (
+        [("letter", ord(letter) - ord("a") + 1)] if letter.isalpha() and letter[1:] == "" else []
+    )
     if letter in _ROMAN:
         readings.append(("roman", _ROMAN.index(letter) + 1))
     if letter.isdigit():

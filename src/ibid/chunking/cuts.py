@@ -76,15 +76,18 @@ def cut_words(text: str, span: Span, language: str | None) -> list[Span]:
 _WORDS: Final = (cut_words, Rule.HARD)
 
 PROSE: Final[Cuts] = ((cut_sentences, Rule.SENTENCES), (cut_lines, Rule.SENTENCES), _WORDS)
-CUTS: Final[dict[BlockKind, Cuts]] = {
+CUTS: Final[dict[BlockKind, tuple[Rule, Cuts]]] = {
     BlockKind.LIST: (
-        (cut_items, Rule.LIST),
-        (cut_lines, Rule.LIST),
-        (cut_sentences, Rule.SENTENCES),
-        _WORDS,
+        Rule.LIST,
+        (
+            (cut_items, Rule.LIST),
+            (cut_lines, Rule.LIST),
+            (cut_sentences, Rule.SENTENCES),
+            _WORDS,
+        ),
     ),
-    BlockKind.TABLE: ((cut_lines, Rule.TABLE), _WORDS),
-    BlockKind.CODE: ((cut_stanzas, Rule.CODE), (cut_code, Rule.CODE), _WORDS),
+    BlockKind.TABLE: (Rule.TABLE, ((cut_lines, Rule.TABLE), _WORDS)),
+    BlockKind.CODE: (Rule.CODE, ((cut_stanzas, Rule.CODE), (cut_code, Rule.CODE), _WORDS)),
 }
 """The cuts of the blocks that stay whole as long as they can, coarsest first; the rest is prose."""
 

@@ -34,7 +34,9 @@ _SPEAKERS_AGAIN: Final = 0.8
 _MAX_SIGNATURE: Final = 300  # characters
 
 _QUESTION: Final = re.compile(r"^[^\S\n]*(?:Q|Question|Frage|Pregunta)[^\S\n]*\d*[.:)]\s", re.M)
-_ANSWER: Final = re.compile(r"^[^\S\n]*(?:A|Answer|Antwort|Réponse|Respuesta)[^\S\n]*\d*[.:)]\s", re.M)
+_ANSWER: Final = re.compile(
+    r"^[^\S\n]*(?:A|Answer|Antwort|Réponse|Respuesta)[^\S\n]*\d*[.:)]\s", re.M
+)
 _ASKS: Final = ("?", "？", "؟")
 
 _TIME: Final = r"\d{1,2}:\d{2}(?::\d{2})?(?:[.,]\d+)?Z?(?:\s?[AaPp]\.?[Mm]\b\.?)?"

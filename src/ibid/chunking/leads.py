@@ -9,7 +9,7 @@ from typing import Final
 
 from ibid.chunking.cuts import cut_sentences, find_lines, trim
 from ibid.chunking.marks import end_of_line
-from ibid.chunking.pieces import Span
+from ibid.chunking.pieces import Span, find_pieces
 from ibid.chunking.prefix import shorten_text
 from ibid.protocols import Tokenizer
 from ibid.records import Block, BlockKind
@@ -29,6 +29,9 @@ class Lead:
     pieces: int = 0
 
 
+NO_LEAD: Final = Lead()
+
+
 class LeadMaker:
     """Makes the leads of one document's passages, each once."""
 
@@ -40,7 +43,7 @@ class LeadMaker:
     def make(self, spans: tuple[Span, ...], limit: int) -> Lead:
         """The leads in at most `limit` pieces: the first are left out, then the last is cut."""
         if not spans:
-            return Lead()
+            return NO_LEAD
         key = (spans, limit)
         if key not in self._made:
             lines = [self._text[slice(*span)].rstrip() for span in spans]
@@ -50,9 +53,9 @@ class LeadMaker:
     def _fit(self, lines: Sequence[str], limit: int) -> Lead:
         for first in range(len(lines)):
             text = "\n".join(lines[first:])
-            [spans] = self._tokenizer.spans([text + "\n"])
-            if len(spans) <= limit:
-                return Lead(text, len(spans))
+            [found] = find_pieces(self._tokenizer, [text + "\n"])
+            if len(found) <= limit:
+                return Lead(text, len(found))
         return Lead(*shorten_text(lines[-1], "\n", self._tokenizer, limit))
 
 
@@ -68,6 +71,8 @@ def find_header(text: str, span: Span) -> tuple[Span, ...]:
 
 def is_table(text: str, block: Block) -> bool:
     """Whether a paragraph of plain text is rows of a table: three lines and more, each with bars."""
+    if block.kind is not BlockKind.PARAGRAPH or text.find("|", block.start, block.end) < 0:
+        return False
     lines = text[block.span].strip().split("\n")
     return len(lines) > 2 and all("|" in line for line in lines)
 

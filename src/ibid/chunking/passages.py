@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from ibid.chunking.leads import NO_LEAD, Lead
 from ibid.chunking.sections import find_block
 from ibid.records import Document, Passage
 
@@ -17,7 +18,9 @@ class Draft:
     body: int
     end: int
     headings: tuple[str, ...]
+    rule: str
     prefix: str = ""
+    lead: Lead = NO_LEAD
 
 
 def make_passages(document: Document, content_hash: str, drafts: Iterable[Draft]) -> list[Passage]:
@@ -43,6 +46,8 @@ def _make_passage(document: Document, content_hash: str, draft: Draft, ordinal: 
         headings=draft.headings,
         prefix=draft.prefix,
         body=draft.body - draft.start,
+        lead=draft.lead.text,
         page=block.page if block else None,
         place=block.place if block else None,
+        rule=draft.rule,
     )

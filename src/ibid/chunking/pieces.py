@@ -38,16 +38,6 @@ class PieceCounter:
         """How many pieces begin within the range."""
         return bisect_left(self.starts, end) - bisect_left(self.starts, start)
 
-    def pack(self, spans: Sequence[Span], limit: int) -> list[Span]:
-        """Neighbours joined, from the first on, as long as they have at most `limit` pieces."""
-        packed: list[Span] = []
-        for start, end in spans:
-            if packed and self.count(packed[-1][0], end) <= limit:
-                packed[-1] = (packed[-1][0], end)
-            else:
-                packed.append((start, end))
-        return packed
-
     def cut(self, span: Span, limit: int) -> list[Span]:
         """The range cut after every `limit` pieces, wherever that is."""
         first, last = (bisect_left(self.starts, position) for position in span)

@@ -71,7 +71,7 @@ def shorten_text(text: str, mark: str, tokenizer: Tokenizer, limit: int) -> tupl
     [starts] = find_pieces(tokenizer, [text])
     keep = min(limit, len(starts))
     # A cut inside a word can make more pieces of what is left: then less is kept.
-    while keep := keep - 1:
+    while (keep := keep - 1) > 0:
         shorter = text[: starts[keep]].rstrip()
         [found] = find_pieces(tokenizer, [shorter + mark])
         if len(found) <= limit:

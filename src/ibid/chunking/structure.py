@@ -10,15 +10,25 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ibid.chunking.cuts import CUTS, PROSE, Cut, cut_sentences, cut_words, trim
+from ibid.chunking.cuts import CUTS, PROSE, Cuts, cut_sentences, cut_words, trim
+from ibid.chunking.kinds import Group, find_groups
+from ibid.chunking.leads import (
+    Lead,
+    LeadMaker,
+    find_header,
+    find_lead_in,
+    find_scopes,
+    is_table,
+)
 from ibid.chunking.options import Chunking
 from ibid.chunking.passages import Draft, make_passages
 from ibid.chunking.pieces import PieceCounter, Span, find_pieces
 from ibid.chunking.prefix import PREFIX_TOKENS, Prefix, make_prefixes
 from ibid.chunking.sections import Section, find_sections
+from ibid.chunking.units import Rule, Unit, pack_units
 from ibid.errors import BadSetting
 from ibid.protocols import Tokenizer
-from ibid.records import Block, Document, Passage
+from ibid.records import Block, BlockKind, Document, Passage
 
 MAX_TOKENS: Final = 254
 """Word pieces that the default embedder reads of a text."""
@@ -26,9 +36,14 @@ MAX_TOKENS: Final = 254
 MIN_TOKENS: Final = 16
 """The least that an embedder must read of a text, in word pieces."""
 
+LEAD_SHARE: Final = 3
+"""A lead takes at most a third of what the embedder reads beside the prefix."""
+
 MARGIN: Final = 8
 """Pieces below the limit from which on a passage is counted again: a tokenizer that looks at the
 space before a word can count a passage's first word in another way than within its block."""
+
+_BLOCKS: Final = frozenset({Rule.PARAGRAPHS, Rule.LIST, Rule.TABLE, Rule.CODE})
 
 
 def chunk_by_structure(
@@ -91,6 +106,7 @@ class _Planner:
         self.chunking = chunking
         self.max_tokens = max_tokens
         self.language = language
+        self.leads = LeadMaker(text, tokenizer)
         blocks = [block for section in sections for block in (*section.headings, *section.body)]
         found = find_pieces(tokenizer, [text[block.span] for block in blocks])
         self.pieces = PieceCounter(
@@ -104,55 +120,101 @@ class _Planner:
 
     def draft_section(self, section: Section, prefix: Prefix) -> Iterator[Draft]:
         """The passages of one section, its heading lines in the first."""
-        size = self.chunking.size
-        room = size if self.max_tokens is None else self.max_tokens - prefix.pieces
-        limit = min(size, room)
-        overlap = self.chunking.overlap * limit // size
+        room = _Room(self, prefix)
         said = prefix.whole >= len(section.headings)
         body = section.body if said else (*section.headings, *section.body)
-        spans = self._cut_blocks(body, limit - overlap, room)
-        starts = [start for start, _ in spans]
+        heading = section.path[-1] if section.path else ""
+        units = [
+            unit
+            for group in find_groups(self.text, body, heading)
+            for unit in self._cut_group(group, room)
+        ]
+        packed = pack_units(units, self.pieces.count, room.beside)
+        if len(packed) == 1 and packed[0].rule in _BLOCKS:
+            packed = [replace(packed[0], rule=Rule.SECTION)]
+        starts = [unit.start for unit in packed]
         if said and section.headings:
             first, last = trim(self.text, (section.headings[0].start, section.headings[-1].end))
             starts[:1] = [first]
-            spans = spans or [(last, last)]
+            packed = packed or [Unit(last, last, Rule.SECTION)]
         before = (0, 0)
-        for start, (body_start, end) in zip(starts, spans, strict=True):
-            planned = Draft(start, body_start, end, section.path, prefix.text)
-            for draft in self._halve(planned, prefix):
-                yield self._repeat(before, draft, overlap, prefix) if overlap else draft
+        for start, unit in zip(starts, packed, strict=True):
+            planned = Draft(
+                start,
+                unit.start,
+                unit.end,
+                section.path,
+                rule=unit.rule.value,
+                prefix=prefix.text,
+                lead=room.lead(unit.leads),
+            )
+            for draft in self._halve(planned, room):
+                yield self._repeat(before, draft, room) if room.overlap else draft
                 before = (draft.body, draft.end)
 
-    def _cut_blocks(self, blocks: Sequence[Block], limit: int, room: int) -> list[Span]:
-        """The text of a section in ranges of at most `limit` pieces, or `room` for one block."""
-        units = [
-            unit
-            for block in blocks
-            for unit in self._cut_span(
-                trim(self.text, (block.start, block.end)),
-                CUTS.get(block.kind, PROSE),
-                room if block.kind in CUTS else limit,
-            )
-        ]
-        return self.pieces.pack(units, limit)
+    def _cut_group(self, group: Group, room: _Room) -> Iterator[Unit]:
+        """A part of a kind of text whole if it fits, else the units of its blocks."""
+        alone = group.rule is Rule.QUESTION
+        span = trim(self.text, (group.blocks[0].start, group.blocks[-1].end))
+        if group.rule and self.pieces.count(*span) <= room.around(group.leads):
+            yield Unit(*span, group.rule, group.leads, alone)
+            return
+        leads = group.leads + ((group.label,) if group.label else ())
+        units: list[Unit] = []
+        before: Block | None = None
+        for block in group.blocks:
+            lead_in = find_lead_in(self.text, before, self.language) if block.kind in CUTS else ()
+            found = self._cut_block(block, group.rule or Rule.PARAGRAPHS, (*leads, *lead_in), room)
+            if lead_in and units[-1].start == lead_in[0][0]:
+                joined = replace(found[0], start=units[-1].start, leads=leads)
+                if self.pieces.count(joined.start, joined.end) <= room.around(leads):
+                    units.pop()
+                    found[0] = joined
+            units += found
+            before = block
+        yield from units
 
-    def _cut_span(self, span: Span, cuts: Sequence[Cut], limit: int) -> list[Span]:
+    def _cut_block(
+        self, block: Block, rule: Rule, leads: tuple[Span, ...], room: _Room
+    ) -> list[Unit]:
+        """A block whole if it fits, else in parts, each with what it can't be read without."""
+        span = trim(self.text, (block.start, block.end))
+        kind = BlockKind.TABLE if is_table(self.text, block) else block.kind
+        if kind not in CUTS:
+            parts = self._cut_span(span, rule, PROSE, room.beside(leads))
+            return [Unit(start, end, found, leads) for start, end, found in parts]
+        rule, cuts = CUTS[kind]
+        if self.pieces.count(*span) <= room.around(leads):
+            return [Unit(*span, rule, leads)]
+        if kind is BlockKind.CODE:
+            scopes = dict(find_scopes(self.text, span))
+            parts = self._cut_span(span, rule, cuts, room.least)
+            return [
+                Unit(start, end, found, leads + scopes.get(start, ()))
+                for start, end, found in parts
+            ]
+        if kind is BlockKind.TABLE:
+            leads += find_header(self.text, span)
+        parts = self._cut_span(span, rule, cuts, room.around(leads))
+        return [Unit(start, end, found, leads) for start, end, found in parts]
+
+    def _cut_span(
+        self, span: Span, rule: Rule, cuts: Cuts, limit: int
+    ) -> Iterator[tuple[int, int, Rule]]:
         """The range in parts of at most `limit` pieces, by the coarsest cuts that give them."""
         if self.pieces.count(*span) <= limit:
-            return [span]
-        if not cuts:
-            return self.pieces.cut(span, limit)
-        parts = [
-            smaller
-            for part in cuts[0](self.text, span, self.language)
-            for smaller in self._cut_span(part, cuts[1:], limit)
-        ]
-        return self.pieces.pack(parts, limit)
+            yield *span, rule
+        elif not cuts:
+            yield from ((*part, Rule.HARD) for part in self.pieces.cut(span, limit))
+        else:
+            cut, found = cuts[0]
+            for part in cut(self.text, span, self.language):
+                yield from self._cut_span(part, found, cuts[1:], limit)
 
-    def _halve(self, draft: Draft, prefix: Prefix) -> Iterator[Draft]:
+    def _halve(self, draft: Draft, room: _Room) -> Iterator[Draft]:
         """The draft itself, or its halves, as often as the tokenizer counts too many pieces."""
         start, end = trim(self.text, (draft.body, draft.end))
-        if end - start <= 1 or self._fits(draft, prefix):
+        if end - start <= 1 or self._fits(draft, room):
             yield draft
             return
         middle = (start + end) // 2
@@ -160,33 +222,35 @@ class _Planner:
         cut = middle if space < 0 else space
         _, left_end = trim(self.text, (start, cut))
         right, _ = trim(self.text, (cut, end))
-        yield from self._halve(replace(draft, end=left_end), prefix)
-        yield from self._halve(replace(draft, start=right, body=right), prefix)
+        yield from self._halve(replace(draft, end=left_end), room)
+        yield from self._halve(replace(draft, start=right, body=right), room)
 
-    def _repeat(self, before: Span, draft: Draft, overlap: int, prefix: Prefix) -> Draft:
-        """The draft with up to `overlap` pieces of the range before it, where it has room."""
+    def _repeat(self, before: Span, draft: Draft, room: _Room) -> Draft:
+        """The draft with some of the range before it, where it has room and no lead instead."""
+        if draft.lead.text:
+            return draft
         starts = (
             start
             for cut in (cut_sentences, cut_words)
             for start, _ in cut(self.text, before, self.language)[1:]
-            if self.pieces.count(start, before[1]) <= overlap
+            if self.pieces.count(start, before[1]) <= room.overlap
         )
         start = next(starts, draft.start)
         longer = replace(draft, start=start, body=start)
-        return longer if start < draft.start and self._fits(longer, prefix) else draft
+        return longer if start < draft.start and self._fits(longer, room) else draft
 
-    def _fits(self, draft: Draft, prefix: Prefix) -> bool:
+    def _fits(self, draft: Draft, room: _Room) -> bool:
         """Whether the embedder reads all of a draft; asks the tokenizer only where it must."""
         if self.max_tokens is None:
             return True
         span = (draft.body, draft.end)
-        planned = prefix.pieces + self.pieces.count(*span)
+        planned = room.prefix.pieces + draft.lead.pieces + self.pieces.count(*span)
         seams = bisect_right(self.seams, draft.end) - bisect_right(self.seams, draft.body)
         exact = not seams and all(map(self._is_between_words, span))
         if exact and planned <= self.max_tokens - MARGIN:
             return True
-        text = self.text[slice(*span)]
-        [found] = self.tokenizer.spans([f"{prefix.text}: {text}" if prefix.text else text])
+        text = "\n".join(filter(None, (draft.lead.text, self.text[slice(*span)])))
+        [found] = self.tokenizer.spans([f"{draft.prefix}: {text}" if draft.prefix else text])
         return len(found) <= self.max_tokens
 
     def _is_between_words(self, position: int) -> bool:
@@ -194,3 +258,30 @@ class _Planner:
         if position in (0, len(self.text)):
             return True
         return not {" ", "\n"}.isdisjoint(self.text[position - 1 : position + 1])
+
+
+class _Room:
+    """What the passages of one section have room for beside their prefix, in pieces."""
+
+    def __init__(self, planner: _Planner, prefix: Prefix) -> None:
+        size = planner.chunking.size
+        self.prefix = prefix
+        self._leads = planner.leads
+        self._all = size if planner.max_tokens is None else planner.max_tokens - prefix.pieces
+        limit = min(size, self._all)
+        self.overlap = planner.chunking.overlap * limit // size
+        self._limit = limit - self.overlap
+        self._longest = self._all // LEAD_SHARE
+        self.least = self._all - self._longest
+
+    def lead(self, spans: tuple[Span, ...]) -> Lead:
+        """These lines as a passage of the section shows them."""
+        return self._leads.make(spans, self._longest)
+
+    def around(self, leads: tuple[Span, ...]) -> int:
+        """What a unit that stays whole may have beside these leads."""
+        return self._all - self.lead(leads).pieces
+
+    def beside(self, leads: tuple[Span, ...]) -> int:
+        """What a passage is filled up to beside these leads."""
+        return min(self._limit, self.around(leads))

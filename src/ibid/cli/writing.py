@@ -124,6 +124,9 @@ def sync_command(
         stage.open_library(create=True, sends=sends) as library,
         _show_progress() as on_progress,
     ):
+        if not dry_run and library.writes_contexts:
+            expected = library.sync(folder, prefix=prefix, dry_run=True, allow_emptying=yes)
+            click.echo(f"contexts: about {expected.context_tokens:,} tokens", err=True)
         report = library.sync(
             folder,
             prefix=prefix,

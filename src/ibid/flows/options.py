@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ibid.chunking.options import Chunking
-from ibid.errors import BadSetting
+from ibid.errors import BadQuery, BadSetting
 from ibid.protocols import Scope
-from ibid.records import JSON, OWNER, SearchMode
+from ibid.records import JSON, OWNER, Owner, Principals, SearchMode
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
@@ -135,3 +135,18 @@ def describe_said(
     if archived is not None:
         said["archived"] = archived
     return said
+
+
+def hold_principals(principals: Iterable[str] | Owner) -> Principals:
+    """The set that a caller holds; a single text would be taken apart, so it is refused.
+
+    Raises BadQuery.
+    """
+    if isinstance(principals, Owner):
+        return principals
+    if isinstance(principals, str):
+        raise BadQuery(
+            f"principals={principals!r} is one text, not a set of them",
+            hint=f"write {{{principals!r}}}",
+        )
+    return frozenset(principals)

@@ -51,7 +51,7 @@ def sync_folder(
             guard_removals(plan, known, source=source)
         tally.take_plan(plan)
         if options.dry_run:
-            _foretell(plan, known, source, tally)
+            _foretell(plan, known, source, options, tally)
         else:
             index.put_source(source)
             if plan.read or plan.forgotten:
@@ -64,9 +64,15 @@ def sync_folder(
     return tally.report(index.snapshot().version, watch.seconds)
 
 
-def _foretell(plan: Plan, known: Known, source: SourceInfo, tally: Tally) -> None:
+def _foretell(
+    plan: Plan, known: Known, source: SourceInfo, options: SyncOptions, tally: Tally
+) -> None:
     """Count what a run would do, as far as that can be told without reading."""
     for file in plan.read:
         id = name_document(source, file.path)
         (tally.updated if id in known.hashes else tally.added).append(id)
     tally.removed.extend(plan.gone)
+    if options.ingest.contextualizer is not None:
+        from ibid.flows.contextual import estimate_tokens  # noqa: PLC0415 - seldom needed
+
+        tally.context_tokens = estimate_tokens(sum(file.stat.size for file in plan.read))

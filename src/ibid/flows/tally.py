@@ -22,6 +22,7 @@ class Tally:
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
     passages: PassageCounts = PassageCounts()
+    context_tokens: int = 0
 
     def count(
         self, *, added: int = 0, removed: int = 0, embedded: int = 0, truncated: int = 0
@@ -55,5 +56,6 @@ class Tally:
             skipped=tuple(self.skipped),
             failed=tuple(self.failed),
             passages=self.passages,
+            context_tokens=self.context_tokens,
             seconds={stage: round(seconds.get(stage, 0.0), 3) for stage in stages},
         )

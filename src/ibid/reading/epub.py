@@ -15,7 +15,8 @@ from ibid.errors import UnreadableDocument
 from ibid.reading.archive import Archive, open_archive, parse_xml
 from ibid.reading.builder import DocumentBuilder
 from ibid.reading.html import append_html, decode_html
-from ibid.reading.html_nodes import collect_text
+from ibid.reading.html_nodes import collect_raw, collect_text
+from ibid.reading.pages import report_pages
 from ibid.records import JSON, BlockKind, Document
 
 _CONTAINER: Final = "META-INF/container.xml"
@@ -32,6 +33,11 @@ class _Item:
     media_type: str
     properties: str
 
+    @property
+    def is_navigation(self) -> bool:
+        """True for the page that holds the table of contents."""
+        return "nav" in self.properties.split()
+
 
 def read_epub(data: bytes, name: str) -> Document:
     """The text of the book in reading order, each block with its chapter as its place.
@@ -47,18 +53,23 @@ def read_epub(data: bytes, name: str) -> Document:
     package = parse_xml(archive.read(package_path))
     items = _read_manifest(package, posixpath.dirname(package_path))
     spine = [
-        items[id].path
+        items[id]
         for reference in _find(package, "itemref")
         if (id := reference.get("idref", "")) in items and items[id].media_type in _PAGES
     ]
-    _refuse_protected(archive, spine)
+    report_pages(len(spine))
+    _refuse_protected(archive, {item.path for item in spine})
     contents = _read_contents(archive, items.values())
     builder = DocumentBuilder()
-    for number, path in enumerate((path for path in spine if path in archive), 1):
-        entries = contents.get(path, {})
-        whole = (title for title, fragment in entries.items() if not fragment)
-        builder.place = next(whole, f"chapter {number}")
-        _put_page(builder, archive.read(path), list(entries))
+    for number, item in enumerate((item for item in spine if item.path in archive), 1):
+        entries = contents.get(item.path, {})
+        whole = next((title for title, fragment in entries.items() if not fragment), None)
+        builder.place = whole or f"chapter {number}"
+        source = decode_html(archive.read(item.path))
+        if item.is_navigation:
+            _put_contents(builder, source)
+        else:
+            _put_page(builder, source, whole, entries)
     known = {_fold(title) for entries in contents.values() for title in entries}
     document = builder.build(title=_find_text(package, "title"), metadata=_find_metadata(package))
     return _name_places(document, known)
@@ -107,11 +118,11 @@ def _resolve(folder: str, reference: str) -> str:
     return posixpath.normpath(posixpath.join(folder, unquote(urldefrag(reference).url)))
 
 
-def _refuse_protected(archive: Archive, spine: list[str]) -> None:
+def _refuse_protected(archive: Archive, spine: set[str]) -> None:
     if _ENCRYPTION not in archive:
         return
     references = _find(parse_xml(archive.read(_ENCRYPTION)), "CipherReference")
-    if {_resolve("", reference.get("URI", "")) for reference in references} & set(spine):
+    if {_resolve("", reference.get("URI", "")) for reference in references} & spine:
         raise UnreadableDocument(
             "the book is protected against reading by other programs",
             hint="get it without digital rights management",
@@ -124,7 +135,7 @@ def _read_contents(archive: Archive, items: Iterable[_Item]) -> dict[str, dict[s
     for item in items:
         if item.path not in archive:
             continue
-        if "nav" in item.properties.split():
+        if item.is_navigation:
             entries = _read_navigation(archive.read(item.path))
         elif item.media_type == "application/x-dtbncx+xml" and not found:
             entries = _read_ncx(archive.read(item.path))
@@ -158,18 +169,32 @@ def _read_ncx(data: bytes) -> Iterator[tuple[str, str]]:
             yield content.get("src", ""), _find_text(point, "text") or ""
 
 
-def _put_page(builder: DocumentBuilder, data: bytes, titles: list[str]) -> None:
-    source = decode_html(data)
-    headings = LexborHTMLParser(source).css("h1, h2, h3, h4, h5, h6")
-    shown = {_fold(collect_text(heading)) for heading in headings}
-    named = not titles or any(_fold(title) in text for title in titles for text in shown)
-    if not named:
-        builder.append(BlockKind.HEADING, titles[0], level=1)
-    append_html(builder, source, levels=0 if named else 1)
+def _put_contents(builder: DocumentBuilder, source: str) -> None:
+    """Put the table of contents as a page, where the book shows it as one."""
+    nav = LexborHTMLParser(source).css_first("nav")
+    if nav is not None:
+        lines = [collect_text(entry) for entry in nav.css("li > a, li > span")]
+        builder.append(BlockKind.HEADING, collect_text(nav.css_first("h1, h2, h3")), level=1)
+        builder.append(BlockKind.LIST, "\n".join(lines))
+
+
+def _put_page(
+    builder: DocumentBuilder, source: str, title: str | None, titles: Iterable[str]
+) -> None:
+    """Put a page, below its title where it has one that none of its headings says."""
+    page = LexborHTMLParser(source)
+    shown = {_fold(collect_text(heading)) for heading in page.css("h1, h2, h3, h4, h5, h6")}
+    if title is None or any(_fold(known) in text for known in titles for text in shown):
+        append_html(builder, source)
+        return
+    own = collect_raw(page.css_first("title"))
+    builder.append(BlockKind.HEADING, own if _fold(own) == _fold(title) else title, level=1)
+    append_html(builder, source, levels=1)
 
 
 def _fold(text: str) -> str:
-    return "".join(text.split()).casefold()
+    """What is left of a title when its spelling is forgiven."""
+    return "".join(filter(str.isalnum, text)).casefold() or text
 
 
 def _name_places(document: Document, known: set[str]) -> Document:

@@ -77,7 +77,7 @@ _C: Final = Language(
 _GO: Final = Language(None, _either(r"func\s+(?:\([^)]*\)\s*)?(\w+)", r"type\s+(\w+)"))
 _RUST: Final = Language(
     _either(
-        r"(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?impl\b(?:<[^>]*>)?\s*(?:[\w:<>, ]+\s+for\s+)?(\w+)",
+        r"(?:unsafe\s+)?impl\b(?:<[^>]*>)?\s*(?:[\w:<>, ]+\s+for\s+)?(\w+)",
         r"(?:pub(?:\([^)]*\))?\s+)?(?:unsafe\s+)?(?:trait|mod)\s+(\w+)",
     ),
     _either(

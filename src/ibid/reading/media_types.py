@@ -24,7 +24,7 @@ _EXTENSIONS: Final = {
     "text/tab-separated-values": "tsv tab",
     "text/x-rst": "rst rest",
     "text/asciidoc": "adoc asciidoc",
-    "text/x-tex": "tex latex",
+    "text/x-tex": "tex latex ltx",
     "text/vtt": "vtt",
     "text/x-subrip": "srt",
     "text/x-source": (
@@ -35,7 +35,7 @@ _EXTENSIONS: Final = {
     "application/json": "json",
     "application/jsonl": "jsonl ndjson",
     "application/x-ipynb+json": "ipynb",
-    "application/xml": "xml",
+    "application/xml": "xml rss atom",
     "application/yaml": "yaml yml",
     "application/toml": "toml",
     "application/msword": "doc",
@@ -103,9 +103,23 @@ _WEAK_SIGNATURES: Final = (
 _CONTAINERS: Final = frozenset(
     {"application/zip", "application/x-ole-storage", "application/x-riff"}
 )
+# A zip file that says first of all what is in it, as books and OpenDocument files do.
+_NAMED_ZIP: Final = re.compile(rb"PK\x03\x04.{26}mimetype(application/[\w.+-]+?)(?:\s|PK)", re.S)
 _PDF_HEADER_WITHIN: Final = 1024  # bytes, as PDF viewers search
 _HTML_START: Final = re.compile(
     r"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_HEADER: Final = r"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)"
+# What a text is that begins so, whether its name says nothing or only that it is a text.
+_STARTS: Final = (
+    (re.compile(r"<\?xml\b"), "application/xml"),
+    (re.compile(r"WEBVTT(?:[ \t][^\n]*)?\n"), "text/vtt"),
+    (re.compile(r"\d+\n\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}"), "text/x-subrip"),
+    (re.compile(rf"From \S+ [^\n]*\d\d:\d\d[^\n]*\n{_HEADER}{{2}}"), "application/mbox"),
+    (
+        re.compile(rf"(?=[A-Z])(?={_HEADER}*?Message-ID:)(?={_HEADER}*?From:){_HEADER}+\n", re.I),
+        "message/rfc822",
+    ),
 )
 
 
@@ -153,13 +167,14 @@ def _find_signature(head: bytes, text: bool) -> str | None:
 def _guess_text(named: str | None, head: bytes) -> str:
     """The type of a file whose first bytes are text."""
     start = _decode_head(head).lstrip()
-    if named in _EXTENSIONS and named != "application/pdf":
+    if named in _EXTENSIONS and named not in ("application/pdf", "text/plain"):
         return named
     if _HTML_START.match(start):
         return "text/html"
     if named == "application/pdf":
         return named
-    return "application/xml" if start.startswith("<?xml") else "text/plain"
+    known = (media_type for pattern, media_type in _STARTS if pattern.match(start))
+    return next(known, "text/plain")
 
 
 def _decode_head(head: bytes) -> str:

@@ -82,7 +82,8 @@ def _order(
         table = find_table(rows, columns, find_rules(), backwards=backwards)
         if table:
             above, found, below = table
-            yield [_join_row(row, backwards) for row in above]
+            if above:
+                yield [_join_row(row, backwards) for row in above]
             yield found
             yield from _order([one for row in below for one in row], backwards, list, depth + 1)
             continue

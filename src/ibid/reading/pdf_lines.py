@@ -6,7 +6,7 @@ import ctypes
 import re
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
@@ -19,6 +19,7 @@ _UPRIGHT: Final = 1.5  # a piece so many times higher than wide is turned
 _LEAST_TURNED: Final = 4  # characters; fewer may stand higher than wide as they are
 _TWICE: Final = 0.4  # of the height: the same text so near is drawn for a bold look
 _MAX_SIZE: Final = 1000.0
+_MAX_NAME: Final = 128  # bytes of a font's name
 _LOOK_BACK: Final = 8  # drawn twice, a text comes again soon
 
 # PDFium puts U+FFFE (earlier: U+0002) for a hyphen that divides a word at the end of a line.
@@ -33,7 +34,7 @@ _BOLD: Final = re.compile(r"bold|black|heavy|demi|medi$|cmbx|cmssbx|[-,]bd", re.
 class Line(NamedTuple):
     """A line of text, or a piece of one, in points from the page's top left corner.
 
-    `size` is the height of its characters; `hyphenated` when its last word goes on in the next.
+    `size` is that of its font; `hyphenated` when its last word goes on in the next.
     """
 
     text: str
@@ -98,7 +99,7 @@ class _Glyphs:
         self._text = text_page.get_text_range()
         self._crop = page.get_cropbox()
         self._turns = (page.get_rotation() // 90 + turns) % 4
-        self._fonts: dict[int, bool] = {}
+        self._fonts: dict[int, tuple[float, bool]] = {}
         self._indices = self._map_indices(text_page.count_chars())
         self._loose = pdfium_c.FS_RECTF()
         self._loose_ref = ctypes.byref(self._loose)
@@ -172,13 +173,18 @@ class _Glyphs:
         text = self._text[start:end]
         if _RIGHT_TO_LEFT.search(text):
             text = mend_arabic(text, self._find_ligatures(start, text))
-        middle = (self._index(start) + self._index(end - 1)) // 2
+        first, last = self._index(start), self._index(end - 1)
+        middle = (first + last) // 2
         _, top, _, bottom = self._find_loose(middle)
-        size = bottom - top
-        if not size or box[3] - box[1] > size * _UPRIGHT:  # turned, or on more than one line
+        if top == bottom:
+            _, top, _, bottom = self._find_loose(first)
+        height, bold = self._find_font(first)
+        if last > first and bold:
+            height, bold = self._find_font(last)
+        size = min(bottom - top, _MAX_SIZE) / height
+        if not size or box[3] - box[1] > size * _UPRIGHT * 1.5:  # turned, or on several lines
             top, bottom = box[1], box[3]
             size = size or min(bottom - top, _MAX_SIZE)
-        bold = self._is_bold(self._index(start)) and self._is_bold(self._index(end - 1))
         return Line(clean_line(text), box[0], top, box[2], bottom, size, hyphenated, bold)
 
     def _find_ligatures(self, start: int, text: str) -> set[int]:
@@ -225,19 +231,27 @@ class _Glyphs:
             return crop_top - top, crop_right - right, crop_top - bottom, crop_right - left
         return left - crop_left, crop_top - top, right - crop_left, crop_top - bottom
 
-    def _is_bold(self, char: int) -> bool:
+    def _find_font(self, char: int) -> tuple[float, bool]:
+        """How high a line of the character's font is, 1 for its size; True when it is bold."""
         found = pdfium_c.FPDFText_GetTextObject(self._raw, char)
         font = pdfium_c.FPDFTextObj_GetFont(found) if found else None
         if not font:
-            return False
+            return 1.0, False
         address = ctypes.addressof(font.contents)
         if address not in self._fonts:
-            buffer = ctypes.create_string_buffer(128)
-            pdfium_c.FPDFFont_GetBaseFontName(font, buffer, 128)
-            name = buffer.value.decode("utf-8", "replace")
-            heavy = pdfium_c.FPDFFont_GetWeight(font) >= 700
-            self._fonts[address] = heavy or bool(_BOLD.search(name))
+            self._fonts[address] = _describe_font(font)
         return self._fonts[address]
+
+
+def _describe_font(font: Any) -> tuple[float, bool]:
+    buffer = ctypes.create_string_buffer(_MAX_NAME)
+    pdfium_c.FPDFFont_GetBaseFontName(font, buffer, _MAX_NAME)
+    bold = bool(_BOLD.search(buffer.value.decode("utf-8", "replace")))
+    up, down = ctypes.c_float(), ctypes.c_float()
+    pdfium_c.FPDFFont_GetAscent(font, 1.0, ctypes.byref(up))
+    pdfium_c.FPDFFont_GetDescent(font, 1.0, ctypes.byref(down))
+    height = up.value - down.value
+    return (height if 0.5 < height < 2 else 1.0), bold or pdfium_c.FPDFFont_GetWeight(font) >= 700
 
 
 def is_turned(line: Line) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from statistics import fmean, median
 from typing import Final, NamedTuple, TypeAlias
 
@@ -19,6 +20,7 @@ _FILLED: Final = 0.5  # of the column's width, by half of its lines: prose
 _ALIGNED: Final = 0.7  # of the pieces of the shortest column have one of another beside them
 _TELLING: Final = 0.5  # share of cells with figures, or of labels with a colon
 _LABELS: Final = 0.7  # times the lines of the column beside: a column of labels
+_FEW: Final = 6  # one row in so many may cover what divides columns
 _VOTERS: Final = 0.5  # of the pieces of the fullest row: such rows say where columns are
 _TIGHT: Final = 0.8  # times the usual distance of rows: the same row goes on
 _MAX_RULE: Final = 2.0  # points high
@@ -100,10 +102,13 @@ def find_table(
     first, last = full[0], full[-1] + 1
     inner = list(rows[first:last])
     rules = _choose_rules(inner, rules)
-    if not _is_tabular(inner, columns, ruled=len(rules) > 2):
+    if not _is_tabular(inner, columns, ruled=_are_set_apart(inner, rules)):
         return None
     places = _find_columns(inner)
-    groups = _group_by_rules(inner, rules) or _group_by_distance(inner, places)
+    while last < len(rows) and _goes_on(rows[last - 1], rows[last], places):
+        last += 1
+    inner = list(rows[first:last])
+    groups = _group_by_rules(inner, rules, places) or _group_by_distance(inner, places)
     table = Table(size=median(piece.size for row in inner for piece in row))
     for group in groups:
         table.rows.append(_fill_cells(group, places, backwards))
@@ -141,17 +146,40 @@ def _tells(column: Sequence[Line]) -> bool:
     return len(telling) >= len(column) * _TELLING
 
 
+def _goes_on(above: Row, row: Row, places: Sequence[tuple[float, float]]) -> bool:
+    """True for a row that is the second line of a cell in the row above, the first column's not."""
+    near = row[0].top - max(piece.bottom for piece in above) < row[0].size / 2
+    return near and all(
+        _find_column(piece, places) > 0 and piece.left >= places[0][1] for piece in row
+    )
+
+
+def _are_set_apart(rows: Sequence[Row], rules: Sequence[Rule]) -> bool:
+    """True when a rule runs between the first of the rows and the last."""
+    first = fmean(piece.bottom for piece in rows[0])
+    last = fmean(piece.top for piece in rows[-1])
+    return any(first <= rule.height + 1 and rule.height - 1 <= last for rule in rules)
+
+
 def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
-    """From where to where each column reaches, told by the rows with most pieces."""
+    """From where to where each column reaches, told by the rows with most pieces.
+
+    What a few of them cover alone, as a heading over two columns does, divides no less.
+    """
     most = max(map(len, rows))
     voters = [row for row in rows if len(row) >= most * _VOTERS]
-    spans = sorted((piece.left, piece.right) for row in voters for piece in row)
-    columns = [spans[0]]
-    for left, right in spans[1:]:
-        if left < columns[-1][1]:
-            columns[-1] = columns[-1][0], max(columns[-1][1], right)
-        else:
-            columns.append((left, right))
+    few = len(voters) // _FEW
+    edges = sorted(
+        edge for row in voters for one in row for edge in ((one.left, 1), (one.right, -1))
+    )
+    columns: list[tuple[float, float]] = []
+    depth, start = 0, 0.0
+    for place, step in edges:
+        if depth <= few < depth + step:
+            start = place
+        elif depth + step <= few < depth:
+            columns.append((start, place))
+        depth += step
     return columns
 
 
@@ -176,15 +204,34 @@ def _choose_rules(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
     return sorted(chosen, key=lambda rule: rule.height)
 
 
-def _group_by_rules(rows: Sequence[Row], rules: Sequence[Rule]) -> list[list[Row]] | None:
-    """The rows between every two rules; None where the rules don't set row from row."""
+def _group_by_rules(
+    rows: Sequence[Row], rules: Sequence[Rule], places: Sequence[tuple[float, float]]
+) -> list[list[Row]] | None:
+    """The rows between every two rules; None where the rules don't set row from row.
+
+    Those with figures one below the other are rows of their own.
+    """
     groups: dict[int, list[Row]] = {}
     for row in rows:
         middle = fmean((piece.top + piece.bottom) / 2 for piece in row)
         above = sum(1 for rule in rules if rule.height < middle)
         groups.setdefault(above, []).append(row)
     lined = len(groups) > 2 and all(len(group) <= _MAX_RULED_ROW for group in groups.values())
-    return list(groups.values()) if lined else None
+    if not lined:
+        return None
+    return [
+        part
+        for group in groups.values()
+        for part in ([[row] for row in group] if _holds_rows(group, places) else [group])
+    ]
+
+
+def _holds_rows(group: Sequence[Row], places: Sequence[tuple[float, float]]) -> bool:
+    columns = [
+        {_find_column(piece, places) for piece in row if _FIGURES.fullmatch(piece.text)}
+        for row in group
+    ]
+    return any(first & second for first, second in pairwise(columns))
 
 
 def _group_by_distance(

@@ -13,6 +13,8 @@ from ibid.records import Document
 
 _TEXT: Final = "ibid.reading.text:read_text"
 _HTML: Final = "ibid.reading.html:read_html"
+_CSV: Final = "ibid.reading.csv_table:read_csv"
+_SUBTITLES: Final = "ibid.reading.subtitles:read_subtitles"
 
 # A reader is imported when the first file of its kind comes: a child loads only what it needs.
 _READERS: Final = {
@@ -21,18 +23,22 @@ _READERS: Final = {
     "text/html": _HTML,
     "application/xhtml+xml": _HTML,
     "application/pdf": "ibid.reading.pdf:read_pdf",
-    "text/csv": _TEXT,
-    "text/tab-separated-values": _TEXT,
-    "text/x-rst": _TEXT,
-    "text/asciidoc": _TEXT,
-    "text/x-tex": _TEXT,
-    "text/vtt": _TEXT,
-    "text/x-subrip": _TEXT,
-    "text/x-source": _TEXT,
-    "application/json": _TEXT,
-    "application/jsonl": _TEXT,
-    "application/x-ipynb+json": _TEXT,
-    "application/xml": _TEXT,
+    "text/csv": _CSV,
+    "text/tab-separated-values": _CSV,
+    "text/x-rst": "ibid.reading.rst:read_rst",
+    "text/asciidoc": "ibid.reading.asciidoc:read_asciidoc",
+    "text/x-tex": "ibid.reading.latex:read_latex",
+    "text/vtt": _SUBTITLES,
+    "text/x-subrip": _SUBTITLES,
+    "text/x-source": "ibid.reading.source_code:read_source",
+    "application/json": "ibid.reading.json_data:read_json",
+    "application/jsonl": "ibid.reading.json_data:read_json_lines",
+    "application/x-ipynb+json": "ibid.reading.notebook:read_notebook",
+    "application/xml": "ibid.reading.xml_data:read_xml",
+    "application/epub+zip": "ibid.reading.epub:read_epub",
+    "message/rfc822": "ibid.reading.mail:read_mail",
+    "application/mbox": "ibid.reading.mail:read_mailbox",
+    "application/vnd.ms-outlook": "ibid.reading.msg:read_msg",
     "application/yaml": _TEXT,
     "application/toml": _TEXT,
 }

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
 from ibid.errors import UnreadableDocument
-from ibid.reading.builder import DocumentBuilder, format_table
-from ibid.reading.docx_lists import ListWriter
-from ibid.reading.docx_styles import MAX_LEVEL, is_monospace
+from ibid.reading.docx_styles import is_monospace
 from ibid.reading.ooxml import select_properties
 from ibid.reading.pages import report_pages
+from ibid.reading.rtf_blocks import BlockWriter
 from ibid.reading.rtf_tokens import (
     CLOSE,
     HEX,
@@ -22,34 +21,63 @@ from ibid.reading.rtf_tokens import (
     Token,
     find_code_page,
     join_surrogates,
+    name_code_page,
     read_tokens,
 )
-from ibid.records import BlockKind, Document
+from ibid.records import Document
 
 _BYTES_A_PAGE: Final = 30_000
 _MAX_DEPTH: Final = 10_000  # open groups
+_BODY_LEVEL: Final = 9  # from this outline level on it is body text
 _HEADING: Final = re.compile(r"heading ([1-9])", re.I)
 _DATE_PARTS: Final = ("yr", "mo", "dy", "hr", "min")
 
+# Where the text of a group goes.
 _BODY: Final = "body"
+_FONTS: Final = "fonts"
+_STYLES: Final = "styles"
 _SKIPPED: Final = "skipped"
-# Groups that hold something else than text of the page; those with a star are unknown and skipped
-# unless they are here.
+_DROPPED: Final = (
+    "colortbl pict objdata header headerl headerr headerf footer footerl footerr footerf ftnsep"
+    " ftnsepc ftncn nonshppict shppict shprslt sp xe tc nonesttables fldinst"
+)
+_KEPT: Final = "info title author footnote annotation atnauthor listtext"
 _DESTINATIONS: Final = {
-    **dict.fromkeys(
-        ["colortbl", "pict", "objdata", "header", "headerl", "headerr", "headerf", "footer", "footerl", "footerr", "footerf", "ftnsep", "ftnsepc", "ftncn", "nonshppict", "shprslt", "sp", "xe", "tc", "nonesttables", "fldinst"],
-        _SKIPPED,
-    ),
-    **dict.fromkeys(["fonttbl", "stylesheet", "title", "author", "creatim", "revtim"], ""),
-    "footnote": "", "annotation": "", "atnauthor": "", "listtext": "", "pntext": "listtext",
-    "info": _SKIPPED, "shpinst": _BODY, "shptxt": _BODY, "shppict": _SKIPPED,
+    **dict.fromkeys(_DROPPED.split(), _SKIPPED),
+    **{name: name for name in _KEPT.split()},
+    "fonttbl": _FONTS,
+    "stylesheet": _STYLES,
+    "creatim": "created",
+    "revtim": "modified",
+    "pntext": "listtext",
+    "shpinst": _BODY,
+    "shptxt": _BODY,
 }
 _SYMBOLS: Final = {
-    "tab": "\t", "line": "\n", "lbr": "\n", "emdash": "—", "endash": "–", "bullet": "•",
-    "lquote": "‘", "rquote": "’", "ldblquote": "“", "rdblquote": "”", "~": "\xa0",
-    "-": "\xad", "_": "\u2011", "emspace": "\u2003", "enspace": "\u2002", "qmspace": "\u2005",
-    "\\": "\\", "{": "{", "}": "}", "\t": "\t", "nestcell": " ", "zwj": "\u200d",
-    "zwnj": "\u200c", "ltrmark": "\u200e", "rtlmark": "\u200f", "softline": "\n",
+    "tab": "\t",
+    "line": "\n",
+    "lbr": "\n",
+    "emdash": "—",
+    "endash": "–",
+    "bullet": "•",
+    "lquote": "‘",
+    "rquote": "’",
+    "ldblquote": "“",
+    "rdblquote": "”",
+    "~": "\xa0",
+    "-": "\xad",
+    "_": "\u2011",
+    "emspace": "\u2003",
+    "enspace": "\u2002",
+    "\\": "\\",
+    "{": "{",
+    "}": "}",
+    "\t": "\t",
+    "nestcell": " ",
+    "zwj": "\u200d",
+    "zwnj": "\u200c",
+    "ltrmark": "\u200e",
+    "rtlmark": "\u200f",
 }
 
 
@@ -71,7 +99,8 @@ def read_rtf(data: bytes, name: str) -> Document:
         reader.take(token)
     reader.finish()
     title, metadata = select_properties(reader.properties)
-    return reader.builder.build(title=title or reader.title, metadata=metadata)
+    blocks = reader.blocks
+    return blocks.builder.build(title=title or blocks.title, metadata=metadata)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,67 +108,40 @@ class _State:
     """What holds within a group: where its text goes, in which font, and what it skips."""
 
     destination: str = _BODY
-    font: int = -1
+    font: int = 0
     skip: int = 1  # characters that stand for a Unicode one, for old readers
     unseen: bool = False
 
 
-@dataclass(slots=True)
-class _Paragraph:
-    """What is said of the paragraph at hand."""
-
-    style: int | None = None
-    level: int | None = None  # of a heading
-    depth: int = 0  # of a list item
-    in_table: bool = False
-    label: str = ""
-    notes: list[str] = field(default_factory=list)
-    code: bool = True
-
-
 class _Reader:
-    """Takes the tokens of a file one by one and puts what they show into a builder."""
+    """Takes the tokens of a file one by one and hands what they show to a writer of blocks."""
 
     def __init__(self) -> None:
-        self.builder = DocumentBuilder()
-        self.title: str | None = None
+        self.blocks = BlockWriter()
         self.properties: dict[str, str | None] = {}
-        self._list = ListWriter(self.builder)
         self._states = [_State()]
         self._texts: dict[str, list[str]] = {}  # by destination
         self._bytes = bytearray()  # text that has not been decoded
         self._to_skip = 0
         self._starred = False  # the group may be skipped by those who don't know it
-        self._file_encoding = "cp1252"
-        self._fonts: dict[int, str | None] = {}
+        self._encoding = "cp1252"
+        self._fonts: dict[int, str | None] = {}  # encodings
         self._monospaced: set[int] = set()
-        self._default_font = -1
+        self._default_font = 0
         self._defined = 0  # font or style that is being defined
-        self._levels: dict[int, int] = {}  # heading level by style
-        self._paragraph = _Paragraph()
-        self._code: list[str] = []
-        self._cells: list[str] = []
-        self._rows: list[list[str]] = []
-        self._merges: list[str] = []
-        self._merge = ""
-        self._header = False
         self._author = ""
         self._date: dict[str, int] = {}
-
-    @property
-    def _state(self) -> _State:
-        return self._states[-1]
 
     def take(self, token: Token) -> None:
         """Take one token."""
         word = token.word
-        if word == TEXT or word == HEX:
+        if word in (TEXT, HEX):
             self._take_bytes(token.data)
         elif word == OPEN:
             self._flush()
             if len(self._states) > _MAX_DEPTH:
                 raise UnreadableDocument(f"damaged: more than {_MAX_DEPTH} groups in each other")
-            self._states.append(self._state)
+            self._states.append(self._states[-1])
         elif word == CLOSE:
             self._close_group()
         elif word == "*":
@@ -151,258 +153,214 @@ class _Reader:
     def finish(self) -> None:
         """Put what is still open at the end of the file."""
         self._flush()
-        if self._paragraph.in_table and self._cells:
-            self._end_row()
-        self._end_paragraph()
-        self._put_table()
-        self._put_code()
-        self._list.close()
+        self.blocks.finish(self._take_text(_BODY))
 
     def _take_bytes(self, data: bytes) -> None:
         if self._to_skip:
             skipped = min(self._to_skip, len(data))
             self._to_skip -= skipped
             data = data[skipped:]
-        if self._state.destination != _SKIPPED:
+        if self._states[-1].destination != _SKIPPED:
             self._bytes += data
 
     def _flush(self) -> None:
         """Decode the bytes at hand in the font's encoding and add them to their destination."""
         if self._bytes:
-            encoding = self._fonts.get(self._state.font) or self._file_encoding
+            encoding = self._fonts.get(self._states[-1].font) or self._encoding
             text = self._bytes.decode(encoding, "replace")
             self._bytes.clear()
             self._add(text)
 
     def _add(self, text: str) -> None:
-        state = self._state
+        state = self._states[-1]
         if state.unseen or state.destination == _SKIPPED:
             return
         self._texts.setdefault(state.destination, []).append(text)
         if state.destination == _BODY and text.strip():
             code = state.font in self._monospaced and state.font != self._default_font
-            self._paragraph.code = self._paragraph.code and code
+            self.blocks.paragraph.code = self.blocks.paragraph.code and code
 
     def _take_text(self, destination: str) -> str:
         return join_surrogates("".join(self._texts.pop(destination, [])))
 
     def _take_word(self, word: str, number: int | None) -> None:
         self._flush()
+        destination = self._states[-1].destination
         if word == "u":
-            if not self._to_skip:
-                self._add(chr((number or 0) & 0xFFFF))
-            self._to_skip = self._state.skip
+            self._take_character(number or 0)
             return
         self._to_skip = 0
+        if destination == _SKIPPED:
+            return
         if word in _SYMBOLS:
             self._add(_SYMBOLS[word])
         elif word in _DESTINATIONS:
-            self._set(destination=_DESTINATIONS[word] or word)
+            self._set(replace(self._states[-1], destination=_DESTINATIONS[word]))
         elif self._starred:
-            self._set(destination=_SKIPPED)
-        elif self._state.destination in _TABLE_WORDS:
-            _TABLE_WORDS[self._state.destination](self, word, number)
+            self._set(replace(self._states[-1], destination=_SKIPPED))
+        elif destination in _DEFINITIONS:
+            _DEFINITIONS[destination](self, word, number)
+        elif word in _BLOCK_WORDS:
+            if destination == _BODY:
+                _BLOCK_WORDS[word](self.blocks, number)
         elif word in _WORDS:
             _WORDS[word](self, number)
 
-    def _set(self, **changes: object) -> None:
-        self._states[-1] = replace(self._state, **changes)  # type: ignore[arg-type]  # by name
+    def _take_character(self, number: int) -> None:
+        """A Unicode character, and after it what old readers show in its place."""
+        self._add(chr(number & 0xFFFF))
+        self._to_skip = self._states[-1].skip
+
+    def _set(self, state: _State) -> None:
+        self._states[-1] = state
 
     def _close_group(self) -> None:
         self._flush()
         self._to_skip = 0
         self._starred = False
-        destination = self._state.destination
+        destination = self._states[-1].destination
         if len(self._states) > 1:
             self._states.pop()
-        if destination in ("fonttbl", "stylesheet"):
-            self._define(destination)
-        elif destination != self._state.destination and destination in _ENDS:
-            _ENDS[destination](self)
+        if destination in (_FONTS, _STYLES):
+            self._end_definition(destination)
+        elif destination != self._states[-1].destination and destination in _ENDS:
+            _ENDS[destination](self, destination)
 
-    # -- tables of fonts and styles, properties of the file --
+    # -- words of the text --
 
-    def _take_font(self, word: str, number: int | None) -> None:
+    def set_font(self, number: int | None) -> None:
+        """Text comes in another font."""
+        self._set(replace(self._states[-1], font=number or 0))
+
+    def reset_font(self, number: int | None) -> None:
+        """Text comes in the file's own font."""
+        self._set(replace(self._states[-1], font=self._default_font, unseen=False))
+
+    def hide(self, number: int | None) -> None:
+        """Text comes that isn't seen, as it is hidden or deleted; 0 ends it."""
+        self._set(replace(self._states[-1], unseen=number != 0))
+
+    def set_skip(self, number: int | None) -> None:
+        """Say how many characters stand for a Unicode one."""
+        self._set(replace(self._states[-1], skip=max(number or 0, 0)))
+
+    def set_default_font(self, number: int | None) -> None:
+        """Name the font of text that names none."""
+        self._default_font = number or 0
+        self.reset_font(None)
+
+    def set_encoding(self, number: int | None) -> None:
+        """Name the code page of the file."""
+        self._encoding = name_code_page(number)
+
+    def end_line(self, number: int | None) -> None:
+        """The end of a paragraph, or of a line within a cell or a note."""
+        if self._states[-1].destination != _BODY or self.blocks.paragraph.in_table:
+            self._add("\n")
+        else:
+            self.blocks.put_paragraph(self._take_text(_BODY))
+
+    def end_cell(self, number: int | None) -> None:
+        """The end of a table's cell."""
+        self.blocks.put_cell(self._take_text(_BODY))
+
+    # -- tables of fonts and styles, properties of the file, notes --
+
+    def define_font(self, word: str, number: int | None) -> None:
+        """A word of a font's definition."""
         if word == "f":
             self._defined = number or 0
         elif word == "fcharset":
             self._fonts[self._defined] = find_code_page(number or 0)
 
-    def _take_style(self, word: str, number: int | None) -> None:
+    def define_style(self, word: str, number: int | None) -> None:
+        """A word of a style's definition."""
         if word == "s":
             self._defined = number or 0
-        elif word == "outlinelevel" and number is not None and 0 <= number < 9:
-            self._levels[self._defined] = number + 1
+        elif word == "outlinelevel" and number is not None and 0 <= number < _BODY_LEVEL:
+            self.blocks.levels[self._defined] = number + 1
 
-    def _take_date(self, word: str, number: int | None) -> None:
-        if word in _DATE_PARTS and number is not None:
+    def define_date(self, word: str, number: int | None) -> None:
+        """A part of a date."""
+        if number is not None:
             self._date[word] = number
 
-    def _define(self, destination: str) -> None:
+    def _end_definition(self, destination: str) -> None:
         """The name at the end of a font's or a style's definition."""
         name = self._take_text(destination).strip().rstrip(";")
+        if destination == _FONTS:
+            if is_monospace(name):
+                self._monospaced.add(self._defined)
+            return
         heading = _HEADING.fullmatch(name)
-        if destination == "fonttbl" and is_monospace(name):
-            self._monospaced.add(self._defined)
-        elif destination == "stylesheet" and heading:
-            self._levels[self._defined] = int(heading[1])
-        elif destination == "stylesheet" and name.lower() == "title":
-            self._levels[self._defined] = 1
-        self._defined = 0 if destination == "stylesheet" else self._defined
+        if heading or name.lower() == "title":
+            self.blocks.levels[self._defined] = int(heading[1]) if heading else 1
+        self._defined = 0
 
-    def _end_property(self, name: str) -> None:
+    def end_property(self, name: str) -> None:
+        """The title or the author of the file."""
         self.properties[name] = self._take_text(name)
 
-    def _end_date(self, name: str) -> None:
-        parts = [self._date.get(part, 0) for part in _DATE_PARTS]
+    def end_date(self, name: str) -> None:
+        """When the file was made or changed."""
+        year, month, day, hour, minute = (self._date.get(part, 0) for part in _DATE_PARTS)
         self._date.clear()
         try:
-            self.properties[name] = datetime(*parts).isoformat()
+            self.properties[name] = datetime(year, month, day, hour, minute).isoformat()
         except (ValueError, OverflowError):
             self.properties[name] = None
 
-    # -- paragraphs and what hangs on them --
-
-    def _end_note(self, destination: str) -> None:
+    def end_note(self, destination: str) -> None:
+        """A footnote or a comment."""
         text = " ".join(self._take_text(destination).split())
         label = "Footnote"
         if destination == "annotation":
             label = f"Comment by {self._author}" if self._author else "Comment"
         if text:
-            self._paragraph.notes.append(f"{label}: {text}")
+            self.blocks.paragraph.notes.append(f"{label}: {text}")
 
-    def _end_author(self) -> None:
-        self._author = self._take_text("atnauthor").strip()
+    def end_author(self, destination: str) -> None:
+        """Who wrote the comment that comes next."""
+        self._author = self._take_text(destination).strip()
 
-    def _end_label(self) -> None:
-        self._paragraph.label = self._take_text("listtext").strip()
-
-    def _end_line(self, number: int | None) -> None:
-        if self._state.destination != _BODY or self._paragraph.in_table:
-            self._add("\n")
-        else:
-            self._end_paragraph()
-
-    def _end_paragraph(self) -> None:
-        """Put the paragraph at hand; its properties hold on for the next one."""
-        said = self._paragraph
-        text = self._take_text(_BODY)
-        self._put_table()
-        level = said.level if said.level is not None else self._levels.get(said.style or 0)
-        if not text.strip():
-            if self._code:
-                self._code.append("")
-        elif level:
-            self._put_heading(" ".join(f"{said.label} {text}".split()), min(level, MAX_LEVEL))
-        elif said.label:
-            self._put_code()
-            label = said.label if any(map(str.isalnum, said.label)) else "-"
-            self._list.put(text.strip(), label, said.depth)
-        elif said.code:
-            self._list.close()
-            self._code.append(text)
-        else:
-            self._put_code()
-            self._list.close()
-            self.builder.append(BlockKind.PARAGRAPH, text.strip())
-        self._put_notes()
-        self._paragraph = replace(said, label="", notes=[], code=True)
-
-    def _put_heading(self, text: str, level: int) -> None:
-        self._put_code()
-        self._list.close()
-        if level == 1:
-            self.title = self.title or text
-        self.builder.append(BlockKind.HEADING, text, level=level)
-
-    def _put_code(self) -> None:
-        if self._code:
-            self.builder.append(BlockKind.CODE, "\n".join(self._code).strip("\n"))
-            self._code.clear()
-
-    def _put_notes(self) -> None:
-        for note in self._paragraph.notes:
-            self._put_code()
-            self.builder.append(BlockKind.PARAGRAPH, note)
-        self._paragraph.notes = []
-
-    def _reset_paragraph(self, number: int | None) -> None:
-        said = self._paragraph
-        self._paragraph = _Paragraph(label=said.label, notes=said.notes, code=said.code)
-
-    def _set_level(self, number: int | None) -> None:
-        if number is not None:
-            self._paragraph.level = number + 1 if 0 <= number < 9 else 0
-
-    # -- tables --
-
-    def _begin_row(self, number: int | None) -> None:
-        self._merges, self._merge, self._header = [], "", self._header and bool(self._rows)
-
-    def _end_column(self, number: int | None) -> None:
-        self._merges.append(self._merge)
-        self._merge = ""
-
-    def _end_cell(self, number: int | None) -> None:
-        text = " ".join(f"{self._paragraph.label} {self._take_text(_BODY)}".split())
-        self._paragraph.label = ""
-        self._cells.append(text)
-
-    def _end_row(self, number: int | None = None) -> None:
-        cells, self._cells = self._cells, []
-        above = self._rows[-1] if self._rows else []
-        for column, merge in enumerate(self._merges[: len(cells)]):
-            if merge == "up" and column < len(above):
-                cells[column] = cells[column] or above[column]
-            elif merge == "left" and column:
-                cells[column] = cells[column] or cells[column - 1]
-        if any(cells):
-            self._rows.append(cells)
-
-    def _put_table(self) -> None:
-        rows, self._rows = self._rows, []
-        if not rows:
-            return
-        self._put_code()
-        self._list.close()
-        if max(map(len, rows)) > 1:
-            header = self._header and len(rows) > 1
-            self.builder.append(BlockKind.TABLE, format_table(rows, header=header))
-        else:
-            for (text,) in rows:
-                self.builder.append(BlockKind.PARAGRAPH, text)
-        self._header = False
-        self._put_notes()
+    def end_label(self, destination: str) -> None:
+        """The number or bullet of a list item."""
+        self.blocks.paragraph.label = self._take_text(destination).strip()
 
 
-_TABLE_WORDS: Final[dict[str, Callable[[_Reader, str, int | None], None]]] = {
-    "fonttbl": _Reader._take_font,
-    "stylesheet": _Reader._take_style,
-    "creatim": _Reader._take_date,
-    "revtim": _Reader._take_date,
+_DEFINITIONS: Final[dict[str, Callable[[_Reader, str, int | None], None]]] = {
+    _FONTS: _Reader.define_font,
+    _STYLES: _Reader.define_style,
+    "created": _Reader.define_date,
+    "modified": _Reader.define_date,
 }
-_ENDS: Final[dict[str, Callable[[_Reader], None]]] = {
-    "title": lambda reader: reader._end_property("title"),
-    "author": lambda reader: reader._end_property("author"),
-    "creatim": lambda reader: reader._end_date("created"),
-    "revtim": lambda reader: reader._end_date("modified"),
-    "footnote": lambda reader: reader._end_note("footnote"),
-    "annotation": lambda reader: reader._end_note("annotation"),
-    "atnauthor": _Reader._end_author,
-    "listtext": _Reader._end_label,
+_ENDS: Final[dict[str, Callable[[_Reader, str], None]]] = {
+    **dict.fromkeys(("title", "author"), _Reader.end_property),
+    **dict.fromkeys(("created", "modified"), _Reader.end_date),
+    **dict.fromkeys(("footnote", "annotation"), _Reader.end_note),
+    "atnauthor": _Reader.end_author,
+    "listtext": _Reader.end_label,
 }
-
-
-def _set_attribute(name: str, value: object) -> Callable[[_Reader, int | None], None]:
-    return lambda reader, number: setattr(reader, name, value)
-
-
-def _set_paragraph(name: str) -> Callable[[_Reader, int | None], None]:
-    return lambda reader, number: setattr(reader._paragraph, name, number or 0)
-
-
-def _set_state(name: str, default: int) -> Callable[[_Reader, int | None], None]:
-    def change(reader: _Reader, number: int | None) -> None:
-        reader._set(**{name: default if number is None else number})
-
-    return change
+_WORDS: Final[dict[str, Callable[[_Reader, int | None], None]]] = {
+    **dict.fromkeys(("par", "sect", "page"), _Reader.end_line),
+    **dict.fromkeys(("v", "deleted"), _Reader.hide),
+    "cell": _Reader.end_cell,
+    "f": _Reader.set_font,
+    "plain": _Reader.reset_font,
+    "uc": _Reader.set_skip,
+    "deff": _Reader.set_default_font,
+    "ansicpg": _Reader.set_encoding,
+}
+_BLOCK_WORDS: Final[dict[str, Callable[[BlockWriter, int | None], None]]] = {
+    "pard": BlockWriter.reset_paragraph,
+    "s": BlockWriter.set_style,
+    "outlinelevel": BlockWriter.set_level,
+    "li": BlockWriter.set_indent,
+    "intbl": BlockWriter.enter_table,
+    "trowd": BlockWriter.begin_row,
+    "trhdr": BlockWriter.mark_header,
+    "clvmrg": BlockWriter.merge_up,
+    "clmrg": BlockWriter.merge_left,
+    "cellx": BlockWriter.end_column,
+    "row": BlockWriter.end_row,
+}

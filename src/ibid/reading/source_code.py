@@ -93,7 +93,6 @@ def _split_paragraphs(lines: Sequence[str]) -> list[_Unit]:
 def _parse_python(text: str, lines: Sequence[str]) -> list[_Unit]:
     """The definitions of a module by its syntax tree; none where it can't be parsed."""
     try:
-        # A form feed counts as the end of a line to `split`, but not to the parser.
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
@@ -144,9 +143,11 @@ def _scan(lines: Sequence[str], language: Language) -> list[_Unit]:
 
 
 def _settle(units: Iterable[_Unit], lines: Sequence[str]) -> list[_Unit]:
-    """The units with the notes right above each; at most one a line, the first from line 0."""
+    """The units with the notes right above each; neighbours of one path are one unit."""
     settled = [_Unit(0)]
     for unit in units:
+        if unit.path == settled[-1].path:
+            continue
         line = unit.line
         while line > settled[-1].line and _NOTES.match(lines[line - 1]):
             line -= 1
