@@ -150,7 +150,7 @@ def measure_child(files: int) -> dict[str, float]:
         folder = Path(scratch, "folder")
         write_folder(folder, files, sections=SECTIONS)
         command = [sys.executable, __file__, "--sync", str(folder), str(Path(scratch, "a.ibid"))]
-        found = subprocess.run(command, check=True, capture_output=True, text=True)
+        found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         peak: dict[str, float] = json.loads(found.stdout)
         return peak
 

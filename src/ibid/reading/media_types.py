@@ -110,16 +110,12 @@ _HTML_START: Final = re.compile(
     r"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _HEADER: Final = r"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)"
-# What a text is that begins so, whether its name says nothing or only that it is a text.
+# A text that begins so is that, also where its name only says that it is a text.
 _STARTS: Final = (
-    (re.compile(r"<\?xml\b"), "application/xml"),
     (re.compile(r"WEBVTT(?:[ \t][^\n]*)?\n"), "text/vtt"),
     (re.compile(r"\d+\n\d\d:\d\d:\d\d,\d{3} --> \d\d:\d\d:\d\d,\d{3}"), "text/x-subrip"),
     (re.compile(rf"From \S+ [^\n]*\d\d:\d\d[^\n]*\n{_HEADER}{{2}}"), "application/mbox"),
-    (
-        re.compile(rf"(?=[A-Z])(?={_HEADER}*?Message-ID:)(?={_HEADER}*?From:){_HEADER}+\n", re.I),
-        "message/rfc822",
-    ),
+    (re.compile(rf"(?={_HEADER}*?Message-ID:)(?={_HEADER}*?From:)", re.I), "message/rfc822"),
 )
 
 
@@ -127,8 +123,9 @@ def guess_media_type(name: str, head: bytes) -> str:
     """The media type of a file by its name and its first bytes (`HEAD_BYTES` of them suffice).
 
     A signature in the bytes wins over the name. A text takes the type of a name that is known to
-    be one of a text, else it is HTML, XML or plain text by how it begins. Other bytes take the
-    type of the name unless that is one of a text. An empty file has the type of its name.
+    be one of a text, unless it is called plain and is clearly a mail or subtitles; else it is
+    HTML, XML or the like by how it begins. Other bytes take the type of the name unless that is
+    one of a text. An empty file has the type of its name.
     """
     named = _guess_by_name(name)
     text = bool(head) and sniff_text(head)
@@ -156,6 +153,8 @@ def _guess_by_name(name: str) -> str | None:
 
 def _find_signature(head: bytes, text: bool) -> str | None:
     known = _SIGNATURES if text else _SIGNATURES + _WEAK_SIGNATURES
+    if named := _NAMED_ZIP.match(head):
+        return named[1].decode("ascii")
     for signature, media_type in known:
         if head.startswith(signature):
             return media_type
@@ -166,15 +165,17 @@ def _find_signature(head: bytes, text: bool) -> str | None:
 
 def _guess_text(named: str | None, head: bytes) -> str:
     """The type of a file whose first bytes are text."""
-    start = _decode_head(head).lstrip()
     if named in _EXTENSIONS and named not in ("application/pdf", "text/plain"):
         return named
+    start = _decode_head(head).replace("\r\n", "\n").lstrip()
+    known = next((media_type for pattern, media_type in _STARTS if pattern.match(start)), None)
+    if known or named == "text/plain":
+        return known or "text/plain"
     if _HTML_START.match(start):
         return "text/html"
     if named == "application/pdf":
         return named
-    known = (media_type for pattern, media_type in _STARTS if pattern.match(start))
-    return next(known, "text/plain")
+    return "application/xml" if start.startswith("<?xml") else "text/plain"
 
 
 def _decode_head(head: bytes) -> str:

@@ -21,6 +21,7 @@ _CORE: Final = 0.25  # of the height, above and below: what lines set tightly ma
 _MIN_GUTTER: Final = 0.3  # times the height of a line
 _TALL: Final = 1.3  # times the height of its lines: a strip of more than one row
 _FAR: Final = 3.0  # times the height of a line: no more of the columns above
+_APART: Final = 1.0  # times the height of a line: so is a bold line set apart
 _TOUCHING: Final = 0.1  # of the height: pieces of one word
 _MAX_DEPTH: Final = 12
 _MARKER: Final = re.compile(r"[•‣▪◦●■∙·–—*-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]|\[\d+\]")
@@ -125,8 +126,7 @@ def _find_bands(strips: Sequence[_Strip]) -> Iterator[tuple[list[_Strip], list[S
     for strip in strips:
         if len(white) > 2:  # two margins and a gutter
             shared = _intersect(white, strip.white, strip.size * _MIN_GUTTER)
-            far = strip.top - band[-1].bottom > strip.size * _FAR and len(strip.white) == 2
-            if len(shared) > 2 and not far:
+            if len(shared) > 2 and not _begins_band(strip, band[-1]):
                 band.append(strip)
                 white = shared
                 continue
@@ -138,6 +138,14 @@ def _find_bands(strips: Sequence[_Strip]) -> Iterator[tuple[list[_Strip], list[S
         band, white = [strip], strip.white
     if band:
         yield band, white[1:-1]
+
+
+def _begins_band(strip: _Strip, above: _Strip) -> bool:
+    """True for a single piece that is no part of the columns above: far below, or a heading."""
+    if len(strip.white) > 2:
+        return False
+    distance = (strip.top - above.bottom) / strip.size
+    return distance > _FAR or (distance > _APART and all(one.bold for one in strip.pieces))
 
 
 def _intersect(first: Sequence[Span], second: Sequence[Span], least: float) -> list[Span]:

@@ -102,9 +102,10 @@ def find_table(
     first, last = full[0], full[-1] + 1
     inner = list(rows[first:last])
     rules = _choose_rules(inner, rules)
-    if not _is_tabular(inner, columns, ruled=_are_set_apart(inner, rules)):
-        return None
     places = _find_columns(inner)
+    ruled = bool(_group_by_rules(inner, rules, places))
+    if not _is_tabular(inner, columns, ruled=ruled):
+        return None
     while last < len(rows) and _goes_on(rows[last - 1], rows[last], places):
         last += 1
     inner = list(rows[first:last])
@@ -152,13 +153,6 @@ def _goes_on(above: Row, row: Row, places: Sequence[tuple[float, float]]) -> boo
     return near and all(
         _find_column(piece, places) > 0 and piece.left >= places[0][1] for piece in row
     )
-
-
-def _are_set_apart(rows: Sequence[Row], rules: Sequence[Rule]) -> bool:
-    """True when a rule runs between the first of the rows and the last."""
-    first = fmean(piece.bottom for piece in rows[0])
-    last = fmean(piece.top for piece in rows[-1])
-    return any(first <= rule.height + 1 and rule.height - 1 <= last for rule in rules)
 
 
 def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
