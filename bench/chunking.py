@@ -15,7 +15,6 @@ over budgets and retrievers.
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
@@ -119,7 +118,7 @@ def main() -> int:
 
 
 def read_texts(embedder: Embedder) -> Iterator[Text]:
-    """The documents as plain text, but for the headings that one of them marks: ` = = Name = = `."""
+    """The documents as plain text, with the headings that one marks as ` = = Name = = `."""
     for row in read_rows("corpus.jsonl"):
         blocks = tuple(mark_headings(row["text"], find_blocks(row["text"])))
         [pieces] = embedder.tokenizer.spans([row["text"]])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Final, TypeAlias
 
 from ibid.chunking.marks import Mark, end_of_line, find_lines
@@ -65,8 +64,7 @@ def _read_steps(found: dict[str, str | None], path: list[_Step]) -> list[_Step]:
     if letter.isdigit():
         readings.append(("bracket", int(letter)))
     for reading in readings:
-        style = reading[0]
-        above = list(takewhile(lambda step: step[0] != style, path))
+        above = [step for step in path if step[0] != reading[0]]
         if _follows([*above, reading], path):
             return [*above, reading]
     return []

@@ -73,21 +73,14 @@ def cut_words(text: str, span: Span, language: str | None) -> list[Span]:
     return [match.span() for match in WORD.finditer(text, *span)]
 
 
-_WORDS: Final = (cut_words, Rule.HARD)
-
-PROSE: Final[Cuts] = ((cut_sentences, Rule.SENTENCES), (cut_lines, Rule.SENTENCES), _WORDS)
+PROSE: Final[Cuts] = ((cut_sentences, Rule.SENTENCES), (cut_lines, Rule.SENTENCES))
 CUTS: Final[dict[BlockKind, tuple[Rule, Cuts]]] = {
     BlockKind.LIST: (
         Rule.LIST,
-        (
-            (cut_items, Rule.LIST),
-            (cut_lines, Rule.LIST),
-            (cut_sentences, Rule.SENTENCES),
-            _WORDS,
-        ),
+        ((cut_items, Rule.LIST), (cut_lines, Rule.LIST), (cut_sentences, Rule.SENTENCES)),
     ),
-    BlockKind.TABLE: (Rule.TABLE, ((cut_lines, Rule.TABLE), _WORDS)),
-    BlockKind.CODE: (Rule.CODE, ((cut_stanzas, Rule.CODE), (cut_code, Rule.CODE), _WORDS)),
+    BlockKind.TABLE: (Rule.TABLE, ((cut_lines, Rule.TABLE),)),
+    BlockKind.CODE: (Rule.CODE, ((cut_stanzas, Rule.CODE), (cut_code, Rule.CODE))),
 }
 """The cuts of the blocks that stay whole as long as they can, coarsest first; the rest is prose."""
 
@@ -97,6 +90,12 @@ def trim(text: str, span: Span) -> Span:
     start, end = span
     inside = text[start:end]
     return end - len(inside.lstrip()), start + len(inside.rstrip())
+
+
+def trim_code(text: str, span: Span) -> Span:
+    """The same, but with the indentation of its first line, which belongs to code."""
+    start, end = trim(text, span)
+    return max(span[0], text.rfind("\n", span[0], start) + 1), end
 
 
 def _trim_all(text: str, spans: Iterable[Span]) -> list[Span]:

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 from ibid.chunking.clauses import find_clauses
 from ibid.chunking.cuts import trim
 from ibid.chunking.marks import Mark, end_of_line, find_lines
-from ibid.chunking.pieces import Span
+from ibid.chunking.pieces import Spans
 from ibid.chunking.units import Rule
 from ibid.records import Block, BlockKind
 
@@ -67,8 +67,8 @@ class Group:
 
     blocks: tuple[Block, ...]
     rule: Rule | None = None
-    leads: tuple[Span, ...] = ()
-    label: Span | None = None
+    leads: Spans = ()
+    label: Spans = ()
 
 
 Finder: TypeAlias = Callable[[str, Sequence[Block]], list[Mark]]
@@ -89,7 +89,7 @@ def _group_blocks(blocks: Sequence[Block], marks: Sequence[Mark], rule: Rule) ->
     if before := _clip(blocks, blocks[0].start, edges[0]):
         yield Group(before)
     for mark, (start, end) in zip(marks, pairwise(edges), strict=True):
-        yield Group(_clip(blocks, start, end), rule, mark.leads, mark.label)
+        yield Group(_clip(blocks, start, end), rule, mark.leads, (mark.label,))
 
 
 def _clip(blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:
@@ -104,14 +104,24 @@ def _clip(blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:
 
 
 def _find_questions(text: str, blocks: Sequence[Block]) -> list[Mark]:
-    """Questions marked as such with their answers, else lines that ask, each with what follows."""
-    asked = [match.start() for match in find_lines(text, blocks, _QUESTION)]
-    if not asked or not any(find_lines(text, blocks, _ANSWER)):
-        asked = [block.start for block in blocks if _asks(text, block)]
-        opens = any(block.start in asked[:1] for block in blocks[:2])
-        if len(asked) < 2 or not opens or len(asked) * _FEW < len(blocks):
-            return []
-    return [Mark(start, (start, end_of_line(text, start))) for start in asked]
+    """Lines marked as questions, where others are marked as answers."""
+    if not any(find_lines(text, blocks, _ANSWER)):
+        return []
+    asked = (match.start() for match in find_lines(text, blocks, _QUESTION))
+    return [_mark_line(text, start) for start in asked]
+
+
+def _find_asking_lines(text: str, blocks: Sequence[Block]) -> list[Mark]:
+    """Lines that end with a question mark, where the text begins with one and has many."""
+    asked = [block.start for block in blocks if _asks(text, block)]
+    opens = any(block.start in asked[:1] for block in blocks[:2])
+    if len(asked) < 2 or not opens or len(asked) * _FEW < len(blocks):
+        return []
+    return [_mark_line(text, start) for start in asked]
+
+
+def _mark_line(text: str, start: int) -> Mark:
+    return Mark(start, (start, end_of_line(text, start)))
 
 
 def _asks(text: str, block: Block) -> bool:
@@ -147,6 +157,7 @@ def _find_entries(text: str, blocks: Sequence[Block]) -> list[Mark]:
 _FINDERS: Final[tuple[tuple[Rule, Finder], ...]] = (
     (Rule.QUESTION, _find_questions),
     (Rule.MESSAGES, _find_messages),
+    (Rule.QUESTION, _find_asking_lines),
     (Rule.CLAUSE, find_clauses),
     (Rule.ENTRY, _find_entries),
 )

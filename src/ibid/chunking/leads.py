@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ibid.chunking.cuts import cut_sentences, find_lines, trim
+from ibid.chunking.cuts import cut_sentences, find_lines, trim, trim_code
 from ibid.chunking.marks import end_of_line
-from ibid.chunking.pieces import Span, find_pieces
+from ibid.chunking.pieces import Span, Spans, find_pieces
 from ibid.chunking.prefix import shorten_text
 from ibid.protocols import Tokenizer
 from ibid.records import Block, BlockKind
@@ -38,9 +38,9 @@ class LeadMaker:
     def __init__(self, text: str, tokenizer: Tokenizer) -> None:
         self._text = text
         self._tokenizer = tokenizer
-        self._made: dict[tuple[tuple[Span, ...], int], Lead] = {}
+        self._made: dict[tuple[Spans, int], Lead] = {}
 
-    def make(self, spans: tuple[Span, ...], limit: int) -> Lead:
+    def make(self, spans: Spans, limit: int) -> Lead:
         """The leads in at most `limit` pieces: the first are left out, then the last is cut."""
         if not spans:
             return NO_LEAD
@@ -59,7 +59,7 @@ class LeadMaker:
         return Lead(*shorten_text(lines[-1], "\n", self._tokenizer, limit))
 
 
-def find_header(text: str, span: Span) -> tuple[Span, ...]:
+def find_header(text: str, span: Span) -> Spans:
     """The first row of a table that has a rule below it, or is of mere lines with bars."""
     start, end = span
     stop = min(end, end_of_line(text, start))
@@ -70,14 +70,14 @@ def find_header(text: str, span: Span) -> tuple[Span, ...]:
 
 
 def is_table(text: str, block: Block) -> bool:
-    """Whether a paragraph of plain text is rows of a table: three lines and more, each with bars."""
+    """Whether a paragraph of plain text is rows of a table: three lines or more, all with bars."""
     if block.kind is not BlockKind.PARAGRAPH or text.find("|", block.start, block.end) < 0:
         return False
     lines = text[block.span].strip().split("\n")
     return len(lines) > 2 and all("|" in line for line in lines)
 
 
-def find_lead_in(text: str, before: Block | None, language: str | None) -> tuple[Span, ...]:
+def find_lead_in(text: str, before: Block | None, language: str | None) -> Spans:
     """The paragraph before a list when it ends with a colon; of a long one the last sentence."""
     if before is None or before.kind is not BlockKind.PARAGRAPH:
         return ()
@@ -89,16 +89,26 @@ def find_lead_in(text: str, before: Block | None, language: str | None) -> tuple
     return (cut_sentences(text, (start, end), language)[-1],)
 
 
-def find_scopes(text: str, span: Span) -> Iterator[tuple[int, tuple[Span, ...]]]:
-    """For each line of code where it begins, and the lines that it is indented below."""
+def find_scopes(text: str, blocks: Sequence[Block]) -> dict[int, Spans]:
+    """For each line of code, by where it begins, the lines that it is indented below.
+
+    They may stand in a block of code right before its own, as the name of a class does when each
+    of its methods is a block.
+    """
+    found: dict[int, Spans] = {}
     scopes: list[tuple[int, Span]] = []
-    for start, end in find_lines(text, span):
-        line = text[start:end].rstrip()
-        if not line:
+    for block in blocks:
+        if block.kind is not BlockKind.CODE:
+            scopes = []
             continue
-        indent = len(line) - len(line.lstrip())
-        while scopes and scopes[-1][0] >= indent:
-            scopes.pop()
-        yield start, tuple(scope for _, scope in scopes)
-        if not line.lstrip().startswith(_CLOSES):
-            scopes.append((indent, (start, start + len(line))))
+        for start, end in find_lines(text, trim_code(text, (block.start, block.end))):
+            line = text[start:end].rstrip()
+            if not line:
+                continue
+            indent = len(line) - len(line.lstrip())
+            while scopes and scopes[-1][0] >= indent:
+                scopes.pop()
+            found[start] = tuple(scope for _, scope in scopes)
+            if not line.lstrip().startswith(_CLOSES):
+                scopes.append((indent, (start, start + len(line))))
+    return found

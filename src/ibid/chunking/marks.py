@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from re import Match, Pattern
 
-from ibid.chunking.pieces import Span
+from ibid.chunking.pieces import Span, Spans
 from ibid.records import Block, BlockKind
 
 
@@ -16,7 +16,7 @@ class Mark:
 
     start: int
     label: Span
-    leads: tuple[Span, ...] = ()
+    leads: Spans = ()
 
 
 def find_lines(text: str, blocks: Sequence[Block], pattern: Pattern[str]) -> Iterator[Match[str]]:

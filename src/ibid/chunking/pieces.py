@@ -6,10 +6,12 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 from ibid.protocols import Tokenizer
 
-Span = tuple[int, int]
+Span: TypeAlias = tuple[int, int]
+Spans: TypeAlias = tuple[Span, ...]
 
 LONG_PIECE = 16
 """Characters that one piece may stand for. A tokenizer that gives up on a long word makes it one

@@ -6,11 +6,12 @@ Each block is tokenized once; after that pieces are counted by where they begin.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
-from ibid.chunking.cuts import CUTS, PROSE, Cuts, cut_sentences, cut_words, trim
+from ibid.chunking.cuts import CUTS, PROSE, Cuts, cut_sentences, cut_words, trim, trim_code
 from ibid.chunking.kinds import Group, find_groups
 from ibid.chunking.leads import (
     Lead,
@@ -22,7 +23,7 @@ from ibid.chunking.leads import (
 )
 from ibid.chunking.options import Chunking
 from ibid.chunking.passages import Draft, make_passages
-from ibid.chunking.pieces import PieceCounter, Span, find_pieces
+from ibid.chunking.pieces import PieceCounter, Span, Spans, find_pieces
 from ibid.chunking.prefix import PREFIX_TOKENS, Prefix, make_prefixes
 from ibid.chunking.sections import Section, find_sections
 from ibid.chunking.units import Rule, Unit, pack_units
@@ -152,51 +153,48 @@ class _Planner:
                 yield self._repeat(before, draft, room) if room.overlap else draft
                 before = (draft.body, draft.end)
 
-    def _cut_group(self, group: Group, room: _Room) -> Iterator[Unit]:
+    def _cut_group(self, group: Group, room: _Room) -> list[Unit]:
         """A part of a kind of text whole if it fits, else the units of its blocks."""
-        alone = group.rule is Rule.QUESTION
         span = trim(self.text, (group.blocks[0].start, group.blocks[-1].end))
         if group.rule and self.pieces.count(*span) <= room.around(group.leads):
-            yield Unit(*span, group.rule, group.leads, alone)
-            return
-        leads = group.leads + ((group.label,) if group.label else ())
+            return [Unit(*span, group.rule, group.leads, alone=group.rule is Rule.QUESTION)]
+        scopes = find_scopes(self.text, group.blocks)
         units: list[Unit] = []
-        before: Block | None = None
-        for block in group.blocks:
+        for before, block in pairwise((None, *group.blocks)):
             lead_in = find_lead_in(self.text, before, self.language) if block.kind in CUTS else ()
-            found = self._cut_block(block, group.rule or Rule.PARAGRAPHS, (*leads, *lead_in), room)
+            leads = (*group.leads, *group.label, *lead_in)
+            found = self._cut_block(block, group.rule or Rule.PARAGRAPHS, leads, scopes, room)
             if lead_in and units[-1].start == lead_in[0][0]:
                 joined = replace(found[0], start=units[-1].start, leads=leads)
                 if self.pieces.count(joined.start, joined.end) <= room.around(leads):
                     units.pop()
                     found[0] = joined
             units += found
-            before = block
-        yield from units
+        return units
 
     def _cut_block(
-        self, block: Block, rule: Rule, leads: tuple[Span, ...], room: _Room
+        self,
+        block: Block,
+        rule: Rule,
+        leads: Spans,
+        scopes: Mapping[int, Spans],
+        room: _Room,
     ) -> list[Unit]:
         """A block whole if it fits, else in parts, each with what it can't be read without."""
-        span = trim(self.text, (block.start, block.end))
         kind = BlockKind.TABLE if is_table(self.text, block) else block.kind
-        if kind not in CUTS:
-            parts = self._cut_span(span, rule, PROSE, room.beside(leads))
-            return [Unit(start, end, found, leads) for start, end, found in parts]
-        rule, cuts = CUTS[kind]
-        if self.pieces.count(*span) <= room.around(leads):
-            return [Unit(*span, rule, leads)]
+        rule, cuts = CUTS.get(kind, (rule, PROSE))
+        span = trim(self.text, (block.start, block.end))
+        limit = room.around(leads) if kind in CUTS else room.beside(leads)
         if kind is BlockKind.CODE:
-            scopes = dict(find_scopes(self.text, span))
-            parts = self._cut_span(span, rule, cuts, room.least)
-            return [
-                Unit(start, end, found, leads + scopes.get(start, ()))
-                for start, end, found in parts
-            ]
-        if kind is BlockKind.TABLE:
+            span = trim_code(self.text, (block.start, block.end))
+            limit = room.least
+        elif kind is BlockKind.TABLE and self.pieces.count(*span) > limit:
             leads += find_header(self.text, span)
-        parts = self._cut_span(span, rule, cuts, room.around(leads))
-        return [Unit(start, end, found, leads) for start, end, found in parts]
+            limit = room.around(leads)
+        return [
+            Unit(start, end, found, leads + scopes.get(start, ()))
+            for start, end, found in self._cut_span(span, rule, cuts, limit)
+        ]
 
     def _cut_span(
         self, span: Span, rule: Rule, cuts: Cuts, limit: int
@@ -204,12 +202,25 @@ class _Planner:
         """The range in parts of at most `limit` pieces, by the coarsest cuts that give them."""
         if self.pieces.count(*span) <= limit:
             yield *span, rule
-        elif not cuts:
-            yield from ((*part, Rule.HARD) for part in self.pieces.cut(span, limit))
-        else:
+        elif cuts:
             cut, found = cuts[0]
             for part in cut(self.text, span, self.language):
                 yield from self._cut_span(part, found, cuts[1:], limit)
+        else:
+            yield from ((*part, Rule.HARD) for part in self._cut_hard(span, limit))
+
+    def _cut_hard(self, span: Span, limit: int) -> Iterator[Span]:
+        """The range cut at white space where possible, each part as long as it may be."""
+        start = end = span[0]
+        for word in cut_words(self.text, span, self.language):
+            if self.pieces.count(start, word[1]) <= limit:
+                end = word[1]
+                continue
+            if start < end:
+                yield start, end
+            *parts, (start, end) = self.pieces.cut((word[0], word[1]), limit)
+            yield from parts
+        yield start, end
 
     def _halve(self, draft: Draft, room: _Room) -> Iterator[Draft]:
         """The draft itself, or its halves, as often as the tokenizer counts too many pieces."""
@@ -274,14 +285,14 @@ class _Room:
         self._longest = self._all // LEAD_SHARE
         self.least = self._all - self._longest
 
-    def lead(self, spans: tuple[Span, ...]) -> Lead:
+    def lead(self, spans: Spans) -> Lead:
         """These lines as a passage of the section shows them."""
         return self._leads.make(spans, self._longest)
 
-    def around(self, leads: tuple[Span, ...]) -> int:
+    def around(self, leads: Spans) -> int:
         """What a unit that stays whole may have beside these leads."""
         return self._all - self.lead(leads).pieces
 
-    def beside(self, leads: tuple[Span, ...]) -> int:
+    def beside(self, leads: Spans) -> int:
         """What a passage is filled up to beside these leads."""
         return min(self._limit, self.around(leads))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from ibid.chunking.pieces import Span
+from ibid.chunking.pieces import Span, Spans
 
 
 class Rule(enum.StrEnum):
@@ -38,19 +38,21 @@ class Unit:
     start: int
     end: int
     rule: Rule
-    leads: tuple[Span, ...] = ()
+    leads: Spans = ()
     alone: bool = False
 
 
+_TOLD_FIRST: Final = (Rule.HARD, Rule.SENTENCES, Rule.CLAUSE, Rule.MESSAGES, Rule.ENTRY)
+
+
 def join_rules(first: Rule, second: Rule) -> Rule:
-    """The rule of a passage that two made together: what cut deepest, else whole paragraphs."""
+    """The rule of a passage that two made together; that of mixed whole blocks is "paragraphs"."""
     if first is second:
         return first
-    deepest = (rule for rule in (Rule.HARD, Rule.SENTENCES) if rule in (first, second))
-    return next(deepest, Rule.PARAGRAPHS)
+    return next((rule for rule in _TOLD_FIRST if rule in (first, second)), Rule.PARAGRAPHS)
 
 
-Room: TypeAlias = Callable[[tuple[Span, ...]], int]
+Room: TypeAlias = Callable[[Spans], int]
 """The pieces that a passage with these leads may have beside them."""
 
 
@@ -65,12 +67,12 @@ def pack_units(units: Iterable[Unit], count: Callable[[int, int], int], room: Ro
             last = packed[-1]
             leads = leads_above(unit.leads, last.start)
             if leads == last.leads and count(last.start, unit.end) <= room(leads):
-                packed[-1] = replace(last, end=unit.end, rule=join_rules((last.rule, unit.rule)))
+                packed[-1] = replace(last, end=unit.end, rule=join_rules(last.rule, unit.rule))
                 continue
         packed.append(replace(unit, leads=leads_above(unit.leads, unit.start)))
     return packed
 
 
-def leads_above(leads: Sequence[Span], start: int) -> tuple[Span, ...]:
+def leads_above(leads: Sequence[Span], start: int) -> Spans:
     """The leads that lie before a passage that starts here."""
     return tuple(lead for lead in leads if lead[0] < start)

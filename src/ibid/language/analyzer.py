@@ -21,7 +21,7 @@ from ibid.language import scripts
 from ibid.language.late import late
 from ibid.language.stop_words import FUNCTION_CHARACTERS, STOP_WORDS
 
-TOKENS_KEPT: Final = 1 << 16  # some 20 MB of tokens with their terms
+TOKENS_KEPT: Final = 1 << 14  # some 5 MB of tokens with their terms
 MAX_TERM: Final = 255  # characters; what is longer is data, not language, and is cut
 MAX_PARTS: Final = 64  # of one compound
 

@@ -318,10 +318,11 @@ def _count_columns(cols: str) -> int:
 
 def _split_cells(text: str) -> list[str]:
     """The cells of lines; one that spans columns is followed by empty ones."""
-    cells: list[str] = []
     marks = list(_CELL.finditer(text))
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    for mark, end in zip(marks, ends, strict=True):
+    starts = [*(mark.start() for mark in marks), len(text)]
+    before = text[: starts[0]].strip()
+    cells = [before] if before else []
+    for mark, end in zip(marks, starts[1:], strict=True):
         cells.append(text[mark.end() : end].strip().replace("\\|", "|"))
         if mark[1] and "+" in mark[0]:
             cells += [""] * (min(int(mark[1]), 100) - 1)

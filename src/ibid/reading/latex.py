@@ -187,7 +187,7 @@ def _convert(nodes: Sequence[Any]) -> str:
     """The text of nodes; their source where an argument is missing that their macro needs."""
     try:
         return str(_converter().nodelist_to_text(nodes))
-    except (IndexError, AttributeError, TypeError):
+    except (IndexError, KeyError, AttributeError, TypeError, ValueError):
         return "".join(node.latex_verbatim() for node in nodes if node is not None)
 
 

@@ -14,6 +14,8 @@ HEAD_BYTES: Final = 8192
 
 UNKNOWN: Final = "application/octet-stream"
 
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+
 _EXTENSIONS: Final = {
     "text/plain": "txt text log",
     "text/markdown": "md markdown mdown mkd mdx",
@@ -38,15 +40,15 @@ _EXTENSIONS: Final = {
     "application/xml": "xml rss atom",
     "application/yaml": "yaml yml",
     "application/toml": "toml",
-    "application/msword": "doc",
-    "application/vnd.ms-excel": "xls",
-    "application/vnd.ms-powerpoint": "ppt",
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
-    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
-    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
-    "application/vnd.oasis.opendocument.text": "odt",
-    "application/vnd.oasis.opendocument.spreadsheet": "ods",
-    "application/vnd.oasis.opendocument.presentation": "odp",
+    "application/msword": "doc dot",
+    "application/vnd.ms-excel": "xls xlt",
+    "application/vnd.ms-powerpoint": "ppt pps pot",
+    f"{_OFFICE}wordprocessingml.document": "docx docm dotx dotm",
+    f"{_OFFICE}spreadsheetml.sheet": "xlsx xlsm xltx xltm xlsb",
+    f"{_OFFICE}presentationml.presentation": "pptx pptm ppsx ppsm potx potm",
+    "application/vnd.oasis.opendocument.text": "odt ott",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods ots",
+    "application/vnd.oasis.opendocument.presentation": "odp otp",
     "application/epub+zip": "epub",
     "application/rtf": "rtf",
     "application/postscript": "ps eps",
@@ -76,6 +78,7 @@ _TEXTUAL: Final = frozenset(
     }
 )
 
+_OLE: Final = "application/x-ole-storage"
 _SIGNATURES: Final = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -87,8 +90,9 @@ _SIGNATURES: Final = (
     (b"\x7fELF", "application/x-executable"),
     (b"SQLite format 3\0", "application/vnd.sqlite3"),
     (b"PK\x03\x04", "application/zip"),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "application/x-ole-storage"),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", _OLE),
     (b"%PDF-", "application/pdf"),
+    (b"{\\rtf", "application/rtf"),
 )
 # A text may well begin like these: they count only before bytes that are none.
 _WEAK_SIGNATURES: Final = (
@@ -100,11 +104,22 @@ _WEAK_SIGNATURES: Final = (
     (b"RIFF", "application/x-riff"),
 )
 # Boxes that many formats share: there the name says which it is.
-_CONTAINERS: Final = frozenset(
-    {"application/zip", "application/x-ole-storage", "application/x-riff"}
-)
+_CONTAINERS: Final = frozenset({"application/zip", _OLE, "application/x-riff"})
 # A zip file that says first of all what is in it, as books and OpenDocument files do.
 _NAMED_ZIP: Final = re.compile(rb"PK\x03\x04.{26}mimetype(application/[\w.+-]+?)(?:\s|PK)", re.S)
+# Zip files and compound files of Office hold parts by which they are known.
+_OFFICE_PART: Final = re.compile(rb"PK\x03\x04.{26}(word|xl|ppt)/", re.S)
+_OFFICE_PARTS: Final = {
+    b"word": f"{_OFFICE}wordprocessingml.document",
+    b"xl": f"{_OFFICE}spreadsheetml.sheet",
+    b"ppt": f"{_OFFICE}presentationml.presentation",
+}
+_OLE_STREAMS: Final = {
+    "__properties_version1.0": "application/vnd.ms-outlook",
+    "WordDocument": "application/msword",
+    "PowerPoint Document": "application/vnd.ms-powerpoint",
+    "Workbook": "application/vnd.ms-excel",
+}
 _PDF_HEADER_WITHIN: Final = 1024  # bytes, as PDF viewers search
 _HTML_START: Final = re.compile(
     r"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
@@ -153,14 +168,25 @@ def _guess_by_name(name: str) -> str | None:
 
 def _find_signature(head: bytes, text: bool) -> str | None:
     known = _SIGNATURES if text else _SIGNATURES + _WEAK_SIGNATURES
-    if named := _NAMED_ZIP.match(head):
-        return named[1].decode("ascii")
+    if (named := _NAMED_ZIP.match(head)) and (found := named[1].decode("ascii")) in _EXTENSIONS:
+        return found
     for signature, media_type in known:
         if head.startswith(signature):
-            return media_type
+            return _look_inside(media_type, head)
     if not text and b"%PDF-" in head[:_PDF_HEADER_WITHIN]:
         return "application/pdf"
     return None
+
+
+def _look_inside(media_type: str, head: bytes) -> str:
+    """The type of what is in a container, where its first bytes tell."""
+    if media_type == "application/zip" and (part := _OFFICE_PART.search(head)):
+        return _OFFICE_PARTS[part[1]]
+    if media_type == _OLE:
+        for stream, inner in _OLE_STREAMS.items():
+            if stream.encode("utf-16-le") in head:
+                return inner
+    return media_type
 
 
 def _guess_text(named: str | None, head: bytes) -> str:

@@ -16,6 +16,9 @@ _HTML: Final = "ibid.reading.html:read_html"
 _CSV: Final = "ibid.reading.csv_table:read_csv"
 _SUBTITLES: Final = "ibid.reading.subtitles:read_subtitles"
 
+_OFFICE: Final = "application/vnd.openxmlformats-officedocument."
+_OPEN: Final = "application/vnd.oasis.opendocument."
+
 # A reader is imported when the first file of its kind comes: a child loads only what it needs.
 _READERS: Final = {
     "text/plain": _TEXT,
@@ -38,10 +41,23 @@ _READERS: Final = {
     "application/epub+zip": "ibid.reading.epub:read_epub",
     "message/rfc822": "ibid.reading.mail:read_mail",
     "application/mbox": "ibid.reading.mail:read_mailbox",
+    f"{_OFFICE}wordprocessingml.document": "ibid.reading.docx:read_docx",
+    f"{_OFFICE}presentationml.presentation": "ibid.reading.pptx:read_pptx",
+    f"{_OFFICE}spreadsheetml.sheet": "ibid.reading.sheets_xlsx:read_xlsx",
+    "application/vnd.ms-excel": "ibid.reading.sheets_xls:read_xls",
+    f"{_OPEN}text": "ibid.reading.odt:read_odt",
+    f"{_OPEN}text-template": "ibid.reading.odt:read_odt",
+    f"{_OPEN}presentation": "ibid.reading.odt:read_odp",
+    f"{_OPEN}presentation-template": "ibid.reading.odt:read_odp",
+    f"{_OPEN}spreadsheet": "ibid.reading.sheets_ods:read_ods",
+    f"{_OPEN}spreadsheet-template": "ibid.reading.sheets_ods:read_ods",
+    "application/rtf": "ibid.reading.rtf:read_rtf",
     "application/vnd.ms-outlook": "ibid.reading.msg:read_msg",
     "application/yaml": _TEXT,
     "application/toml": _TEXT,
 }
+
+_NEWER: Final = {"application/msword": ".docx", "application/vnd.ms-powerpoint": ".pptx"}
 
 
 def supported_media_types() -> frozenset[str]:
@@ -67,6 +83,8 @@ def read_bytes(data: bytes, name: str, media_type: str | None = None) -> Documen
 def load_reader(media_type: str) -> Reader:
     """The reader of a media type, imported. Raises UnsupportedFormat when there is none."""
     if media_type not in _READERS:
-        raise UnsupportedFormat(f"unsupported type {media_type}")
+        newer = _NEWER.get(media_type)
+        hint = f"save it as {newer} to have it read" if newer else ""
+        raise UnsupportedFormat(f"unsupported type {media_type}", hint=hint)
     module, _, function = _READERS[media_type].partition(":")
     return cast("Reader", getattr(import_module(module), function))

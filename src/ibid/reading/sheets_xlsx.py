@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from lxml import etree
@@ -27,6 +28,10 @@ S: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
 _BYTES_A_PAGE: Final = 60_000  # of XML
 _REFERENCE: Final = re.compile("([A-Z]{1,3})([0-9]{1,7})")
+_INDEX: Final = re.compile("[0-9]{1,9}")
+_GENERAL: Final = "General"
+_VALUE: Final = f"{S}v"
+_MAX_LETTERS: Final = 3  # of the name of a column
 _MAX_REPEATED: Final = 100_000  # cells that are filled from merged ones, in a sheet
 _THREAD: Final = re.compile(r"\[Threaded comment\].*?Comment:\s*", re.S)  # a note to old programs
 
@@ -88,7 +93,7 @@ def _read_formats(styles: etree._Element | None) -> list[str]:
     for node in styles.iter(f"{S}numFmt"):
         codes[node.get("numFmtId") or ""] = node.get("formatCode") or ""
     cells = styles.findall(f"{S}cellXfs/{S}xf")
-    return [codes.get(node.get("numFmtId") or "", "General") for node in cells]
+    return [codes.get(node.get("numFmtId") or "", _GENERAL) for node in cells]
 
 
 def _read_string(node: etree._Element) -> str:
@@ -127,46 +132,52 @@ def _read_cells(row: etree._Element, book: _Book) -> Iterator[Cell]:
     """The cells of a row that show something."""
     column = -1
     for node in row:
-        reference = _REFERENCE.fullmatch(node.get("r") or "")
-        column = read_column(reference[1]) if reference else column + 1
-        cell = _read_cell(node, column, book)
-        if cell is not None and cell.text.strip():
-            yield cell
+        letters = (node.get("r") or "").rstrip("0123456789")
+        column = read_column(letters) if letters else column + 1
+        kind = node.get("t", "n")
+        if kind == "inlineStr":
+            text = _read_string(node)
+        else:
+            value = next((child.text for child in node if child.tag == _VALUE), None)
+            if value is None:
+                continue
+            if kind == "n":
+                yield _read_number(value, column, node.get("s"), book)
+                continue
+            text = _read_text(value, kind, book)
+        if text.strip():
+            yield Cell(column, text)
 
 
-def _read_cell(node: etree._Element, column: int, book: _Book) -> Cell | None:
-    kind = node.get("t", "n")
-    if kind == "inlineStr":
-        return Cell(column, _read_string(node))
-    value = node.findtext(f"{S}v")
-    if value is None:
-        return None
+def _read_text(value: str, kind: str, book: _Book) -> str:
     if kind == "s":
-        index = int(value) if re.fullmatch(r"\s*[0-9]{1,9}\s*", value) else len(book.strings)
-        return Cell(column, book.strings[index]) if index < len(book.strings) else None
+        index = int(value) if _INDEX.fullmatch(value) else len(book.strings)
+        return book.strings[index] if index < len(book.strings) else ""
     if kind == "b":
-        return Cell(column, "TRUE" if value == "1" else "FALSE")
-    if kind != "n":
-        return Cell(column, value)
+        return "TRUE" if value == "1" else "FALSE"
+    return value
+
+
+def _read_number(value: str, column: int, style: str | None, book: _Book) -> Cell:
     try:
         number = float(value)
     except ValueError:
         return Cell(column, value)
-    style = node.get("s")
-    if style is None:
+    index = int(style) if style and _INDEX.fullmatch(style) else 0
+    code = book.formats[index] if index < len(book.formats) else _GENERAL
+    if code == _GENERAL:
         return Cell(column, format_plain(number), "number", number)
-    index = int(style) if re.fullmatch("[0-9]{1,6}", style) else 0
-    code = book.formats[index] if index < len(book.formats) else "General"
     text = format_value(number, code, from_1904=book.from_1904)
     return Cell(column, text, "date" if is_date_format(code) else "number", number)
 
 
+@lru_cache(maxsize=1024)
 def read_column(letters: str) -> int:
     """The column from 0 that letters name: A is 0, AA is 26."""
     column = 0
-    for letter in letters:
+    for letter in letters[:_MAX_LETTERS]:
         column = 26 * column + ord(letter) - ord("A") + 1
-    return column - 1
+    return max(column - 1, 0)
 
 
 def _repeat_merged(rows: list[Row], merges: list[str]) -> None:
@@ -192,7 +203,7 @@ def _read_comments(root: etree._Element) -> Iterator[tuple[str, str]]:
     authors = [node.text or "" for node in root.iter(f"{S}author")]
     for node in root.iter(f"{S}comment"):
         index = node.get("authorId") or ""
-        known = re.fullmatch("[0-9]{1,6}", index) and int(index) < len(authors)
+        known = _INDEX.fullmatch(index) and int(index) < len(authors)
         author = authors[int(index)] if known else ""
         words = _THREAD.sub("", _read_string(node)).removeprefix(f"{author}:").strip()
         by = f" by {author}" if author and not author.startswith("tc=") else ""

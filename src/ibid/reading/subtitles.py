@@ -63,9 +63,9 @@ def _parse(source: str) -> Iterator[_Cue]:
     """The cues that show any text, in the order of the file."""
     lines = [line.rstrip() for line in source.split("\n")]
     timings = [(i, match) for i, line in enumerate(lines) if (match := _TIMING.fullmatch(line))]
-    ends = [i for i, _ in timings[1:]] + [len(lines)]
+    starts = [*(i for i, _ in timings), len(lines)]
     before = ""
-    for (i, timing), end in zip(timings, ends, strict=True):
+    for (i, timing), end in zip(timings, starts[1:], strict=True):
         shown = _take_text(lines[i + 1 : end], last=end == len(lines))
         text = _clean(shown)
         if text and text != before:

@@ -276,14 +276,14 @@ class EmbeddedIndex:
         vectors.check_dimension(made.dimension if made is not None else None, rows.shape[1])
         folder = self._folder / "vectors"
         merged = vectors.choose_merge(reads.read_segments(connection), len(rows))
-        parts = [vectors.MappedSegment(segment, folder).read(slice(None)) for segment in merged]
+        parts = [vectors.MappedSegment(segment, folder).codes for segment in merged]
         first_row = merged[0].first_row if merged else applied.first_row
         segment = Segment(
             f"{first_row}-{applied.next_row}-v{applied.version}.faiss",
             first_row,
             applied.next_row - first_row,
         )
-        vectors.write_segment(folder / segment.file, [*parts, rows])
+        vectors.write_segment(folder / segment.file, [*parts, vectors.encode_rows(rows)])
         writes.replace_segments(connection, merged, [segment])
         return merged
 

@@ -102,9 +102,9 @@ def _rewrite_segments(
             if first < segment.end_row and first + rows > segment.first_row
         ]
         if inside:
-            kept = vectors.MappedSegment(segment, folder).read(slice(None))
+            kept = vectors.MappedSegment(segment, folder).codes.copy()
             for start, end in inside:
-                kept[start - segment.first_row : end - segment.first_row] = 0.0
+                kept[start - segment.first_row : end - segment.first_row] = 0
             name = f"{segment.first_row}-{segment.end_row}-v{version}.faiss"
             vectors.write_segment(folder / name, [kept])
             replaced.append(segment)

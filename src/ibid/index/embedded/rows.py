@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,11 +14,11 @@ from ibid.index.embedded.reads import LIVE
 
 @dataclass(frozen=True, slots=True)
 class AllowedRows:
-    """What a scope lets through: the revisions (as keys, in the order of their rows), a flag for
-    each row of the library, and the contents that these belong to."""
+    """What a scope lets through: flags by live revision, in the order of their rows, flags by row
+    of the library, and the contents that these belong to."""
 
-    revisions: Mapping[int, None]
-    flags: NDArray[np.bool_]
+    revisions: NDArray[np.bool_]
+    rows: NDArray[np.bool_]
     contents: NDArray[np.int64]
 
 
@@ -41,6 +41,7 @@ class LiveRows:
         self._counts = np.array(counts, np.int64)
         self._archived = np.array(archived, np.bool_)
         self._names: tuple[str, ...] = tuple(names)
+        self._places = {id: place for place, id in enumerate(ids)}
 
     def locate(self, rows: Sequence[int]) -> dict[int, tuple[int, str]]:
         """The revision that each row belongs to, and its document's id."""
@@ -50,27 +51,36 @@ class LiveRows:
             for row, place in zip(rows, places.tolist(), strict=True)
         }
 
+    def find_place(self, revision: int) -> int | None:
+        """Where a revision stands among the live ones; None for one that isn't live."""
+        return self._places.get(revision)
+
+    def list_revisions(self, flags: NDArray[np.bool_]) -> list[int]:
+        """The flagged revisions in the order of their rows."""
+        found: list[int] = self._ids[flags].tolist()
+        return found
+
     def allow(
         self,
         *,
         archived: bool,
-        hidden: Collection[int],
-        chosen: Collection[int] | None,
+        hidden: Iterable[int],
+        chosen: Iterable[int] | None,
     ) -> AllowedRows:
         """The rows of the revisions that aren't `hidden`, and are `chosen` (None: all are).
 
         `archived` lets archived ones through.
         """
-        flags = np.ones(len(self._ids), np.bool_)
+        flags = self._flag(chosen) if chosen is not None else np.ones(len(self._ids), np.bool_)
         if not archived:
             flags &= ~self._archived
-        if hidden:
-            flags &= ~np.isin(self._ids, np.fromiter(hidden, np.int64, len(hidden)))
-        if chosen is not None:
-            flags &= np.isin(self._ids, np.fromiter(chosen, np.int64, len(chosen)))
-        return AllowedRows(
-            dict.fromkeys(self._ids[flags].tolist()), self._flag_rows(flags), self._contents[flags]
-        )
+        flags &= ~self._flag(hidden)
+        return AllowedRows(flags, self._flag_rows(flags), self._contents[flags])
+
+    def _flag(self, revisions: Iterable[int]) -> NDArray[np.bool_]:
+        flags = np.zeros(len(self._ids), np.bool_)
+        flags[[self._places[revision] for revision in revisions]] = True
+        return flags
 
     def _flag_rows(self, revisions: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """One flag for each row of the library, from one for each revision."""

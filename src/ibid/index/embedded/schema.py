@@ -10,7 +10,7 @@ revision: it is today's at every version.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -215,8 +215,8 @@ class _Cursor(sqlite3.Cursor):
     def fetchall(self) -> list[Any]:
         return self._guard(super().fetchall)  # type: ignore[no-any-return]
 
-    def __next__(self) -> Any:
-        return self._guard(super().__next__)
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]  # read at once, guarded once
+        return iter(self.fetchall())
 
     def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
         try:

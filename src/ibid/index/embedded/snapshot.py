@@ -71,14 +71,14 @@ class EmbeddedSnapshot:
         allowed = self._allow(scope)
         files = self._files
         return files.postings.search(
-            files.searcher, terms.split(), k, allowed.flags, allowed.contents
+            files.searcher, terms.split(), k, allowed.rows, allowed.contents
         )
 
     def search_dense(self, vector: Vectors, k: int, scope: Scope) -> list[Scored]:
         """See `Snapshot.search_dense`."""
         from ibid.index.embedded.vectors import search_segments  # noqa: PLC0415 - loads numpy
 
-        return search_segments(self._files.segments, vector, k, self._allow(scope).flags)
+        return search_segments(self._files.segments, vector, k, self._allow(scope).rows)
 
     @cached_property
     def _files(self) -> SearchFiles:
@@ -110,8 +110,8 @@ class EmbeddedSnapshot:
 
     def documents(self, scope: Scope) -> list[DocumentInfo]:
         """See `Snapshot.documents`."""
-        revisions = self._allow(scope).revisions
-        infos = reads.read_infos(self._connect(), list(revisions))
+        revisions = self._live.list_revisions(self._allow(scope).revisions)
+        infos = reads.read_infos(self._connect(), revisions)
         return [infos[revision] for revision in revisions if revision in infos]
 
     def document(self, id: str, scope: Scope) -> StoredDocument:
@@ -160,7 +160,8 @@ class EmbeddedSnapshot:
             )
             .fetchone()
         )
-        if found is None or found[0] not in self._allow(scope).revisions:
+        place = self._live.find_place(found[0]) if found is not None else None
+        if place is None or not self._allow(scope).revisions[place]:
             raise _unknown(id)
         return int(found[0]), int(found[1])
 
@@ -194,7 +195,7 @@ class EmbeddedSnapshot:
             f"SELECT r.id FROM revisions r WHERE {LIVE} AND ({condition})",
             (self._version, self._version, *values),
         )
-        return [id for (id,) in found]
+        return [id for (id,) in found.fetchall()]
 
     def _read_access(self) -> tuple[int, dict[int, frozenset[str]]]:
         """The library's last version, and who may by it see the revisions that aren't public."""

@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,9 @@ from ibid.protocols import Scored
 
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
+
+Codes: TypeAlias = NDArray[np.uint8]
+"""Rows of float16 numbers as bytes, of shape (n, 2 d)."""
 
 SEGMENT_ROWS: Final = 65_536
 """Rows beyond which a segment is merged no more: 50 MB at 384 dimensions."""
@@ -36,8 +39,13 @@ GATHERED_ROWS: Final = 512
 TIES: Final = 32
 """Hits read beyond the ones asked for, to see whether the last of them has equals."""
 
+ROWS_AT_ONCE: Final = 4_096
+"""Rows that are copied at a time."""
+
 _DIMENSION_AT: Final = 4
-"""Byte of faiss's file at which the dimension stands, in four bytes, the lowest first."""
+_ROWS_AT: Final = 8
+"""Bytes of faiss's file at which the dimension and the number of rows stand, in four bytes and in
+eight, the lowest first; the length of the codes stands in the eight bytes before them."""
 
 
 class MappedSegment:
@@ -59,11 +67,12 @@ class MappedSegment:
         if dimension == 0 or start < _DIMENSION_AT + 4:
             raise self._damaged()
         shape = (segment.rows, dimension)
-        self._codes = np.ndarray(shape, np.float16, buffer=self._bytes, offset=start)
+        self._numbers = np.ndarray(shape, np.float16, buffer=self._bytes, offset=start)
+        self.codes: Codes = self._bytes[start:].reshape(segment.rows, dimension * 2)
 
-    def read(self, positions: slice | NDArray[np.int64] | list[int]) -> Vectors:
+    def read(self, positions: NDArray[np.int64] | list[int]) -> Vectors:
         """The vectors at these positions of the segment, as float32."""
-        return self._codes[positions].astype(np.float32)
+        return self._numbers[positions].astype(np.float32)
 
     @cached_property
     def index(self) -> Any:
@@ -102,17 +111,30 @@ def choose_merge(segments: Sequence[Segment], new_rows: int) -> list[Segment]:
     return merged[::-1]
 
 
-def write_segment(path: Path, parts: Sequence[Vectors]) -> None:
-    """Write the rows of all parts, each of shape (n, d), as one segment, down to the disk."""
-    faiss = _load_faiss()
-    index = faiss.IndexScalarQuantizer(
-        parts[0].shape[1], faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
-    )
-    for part in parts:
-        index.add(np.ascontiguousarray(part, dtype=np.float32))
+def encode_rows(rows: Vectors) -> Codes:
+    """The rows as faiss writes them: two bytes a number."""
+    quantizer = _make_quantizer(rows.shape[1])
+    codes: Codes = quantizer.sa_encode(np.ascontiguousarray(rows, dtype=np.float32))
+    return codes
+
+
+def write_segment(path: Path, parts: Sequence[Codes]) -> None:
+    """Write the codes of all parts, each of shape (n, 2 d), as one segment, down to the disk.
+
+    The file is that of faiss for an index of these rows: what it writes of an empty index, with
+    the number of rows and the length of the codes put in, and then the codes. So a merge copies
+    mapped bytes and holds none of them.
+    """
+    rows, width = sum(len(part) for part in parts), parts[0].shape[1]
+    empty = _load_faiss().serialize_index(_make_quantizer(width // 2)).tobytes()
+    head = empty[:_ROWS_AT] + _pack(rows) + empty[_ROWS_AT + 8 : -8] + _pack(rows * width)
     unfinished = path.with_suffix(".part")
-    faiss.write_index(index, str(unfinished))
-    with unfinished.open("rb") as file:
+    with unfinished.open("wb") as file:
+        file.write(head)
+        for part in parts:
+            for start in range(0, len(part), ROWS_AT_ONCE):
+                file.write(np.ascontiguousarray(part[start : start + ROWS_AT_ONCE]).data)
+        file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
     folder = os.open(path.parent, os.O_RDONLY)
@@ -120,6 +142,17 @@ def write_segment(path: Path, parts: Sequence[Vectors]) -> None:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+def _make_quantizer(dimension: int) -> Any:
+    faiss = _load_faiss()
+    return faiss.IndexScalarQuantizer(
+        dimension, faiss.ScalarQuantizer.QT_fp16, faiss.METRIC_INNER_PRODUCT
+    )
+
+
+def _pack(number: int) -> bytes:
+    return number.to_bytes(8, "little")
 
 
 def check_dimension(held: int | None, given: int) -> None:

@@ -1,0 +1,145 @@
+"""Text of page images by the program tesseract, where it is installed, with places and trust.
+
+The image goes in as a plain grey map and the words come out as a table, both through pipes: no
+file is written and no imaging library is needed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import groupby
+from statistics import fmean, median
+from typing import Final, NamedTuple
+
+DPI: Final = 200  # 300 read no better
+PAGE_WALL_S: Final = 60.0  # for each try; a page takes 3 to 18 s
+TRUST: Final = 60.0
+"""Mean confidence, of 100, below which a page may lie on its side, or hold no text at all."""
+
+HINT: Final = "install the ocr extra and the program tesseract to have scanned pages read"
+
+_PROGRAM: Final = "tesseract"
+_MAX_LANGUAGES: Final = 4  # each makes it slower
+_NO_LANGUAGES: Final = frozenset({"osd", "equ", "snum"})
+_LEAST_TRUST: Final = 25.0  # a line below it is a picture taken for letters
+_LARGE: Final = 1.4  # times as high as most lines: larger print, not only tall letters
+
+
+class Image(NamedTuple):
+    """A grey picture: one byte a dot, row after row."""
+
+    width: int
+    height: int
+    dots: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TextLine:
+    """A line of recognized text with its box in dots; `height` is that of its letters."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    height: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recognition:
+    """What was read on a picture, and the mean confidence of its words, up to 100."""
+
+    lines: tuple[TextLine, ...] = ()
+    confidence: float = 0.0
+
+
+@lru_cache(1)
+def find_languages() -> tuple[str, ...]:
+    """The languages that are installed, English first; empty without the program."""
+    program = shutil.which(_PROGRAM)
+    if program is None:
+        return ()
+    listed = subprocess.run(
+        [program, "--list-langs"], capture_output=True, text=True, timeout=PAGE_WALL_S, check=False
+    )
+    names = {line.strip() for line in listed.stdout.splitlines()[1:]} - _NO_LANGUAGES
+    return tuple(sorted((n for n in names if n and "/" not in n), key=lambda n: (n != "eng", n)))
+
+
+def recognize(image: Image, languages: Sequence[str] = ()) -> Recognition:
+    """The lines of text on a picture, in reading order.
+
+    Without `languages` the first few that are installed are tried. Empty where the program is
+    missing, fails, or takes longer than `PAGE_WALL_S`.
+    """
+    chosen = languages or find_languages()[:_MAX_LANGUAGES]
+    if not chosen:
+        return Recognition()
+    options = ["-l", "+".join(chosen), "--dpi", str(DPI), "tsv"]
+    head = b"P5 %d %d 255\n" % (image.width, image.height)
+    try:
+        done = subprocess.run(
+            [_PROGRAM, "stdin", "stdout", *options],
+            input=head + image.dots,
+            capture_output=True,
+            timeout=PAGE_WALL_S,
+            check=False,
+            env={**os.environ, "OMP_THREAD_LIMIT": "1"},
+        )
+    except (subprocess.TimeoutExpired, OSError):
+        return Recognition()
+    return parse_table(done.stdout.decode("utf-8", "replace"))
+
+
+def parse_table(table: str) -> Recognition:
+    """The lines of tesseract's table of words, without those that it doesn't trust itself."""
+    words = [fields for row in table.splitlines()[1:] if (fields := _parse_word(row))]
+    if not words:
+        return Recognition()
+    usual = median(word.height for word in words)
+    lines = []
+    trusted: list[float] = []
+    for _, group in groupby(words, key=lambda word: word.line):
+        row = list(group)
+        if fmean(word.confidence for word in row) < _LEAST_TRUST:
+            continue
+        trusted += [word.confidence for word in row]
+        height = median(word.height for word in row)
+        lines.append(
+            TextLine(
+                " ".join(word.text for word in row),
+                min(word.left for word in row),
+                min(word.top for word in row),
+                max(word.left + word.width for word in row),
+                max(word.top + word.height for word in row),
+                height if height > usual * _LARGE else usual,
+            )
+        )
+    # Lines left out count as well: a page that lies on its side is mostly such.
+    return Recognition(tuple(lines), fmean(word.confidence for word in words) if trusted else 0.0)
+
+
+class _Word(NamedTuple):
+    line: tuple[str, ...]
+    left: int
+    top: int
+    width: int
+    height: int
+    confidence: float
+    text: str
+
+
+def _parse_word(row: str) -> _Word | None:
+    """A row of the table: level, page, block, paragraph, line, word, box, confidence, text."""
+    fields = row.split("\t")
+    if len(fields) != 12 or fields[0] != "5" or not fields[11].strip():
+        return None
+    left, top, width, height = map(int, fields[6:10])
+    return _Word(
+        tuple(fields[2:5]), left, top, width, height, float(fields[10]), fields[11].strip()
+    )
