@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -119,6 +120,6 @@ def test_segments_stay_few_and_within_their_limit(commits: list[int]) -> None:
         assert rows <= max(SEGMENT_ROWS, new)
         first = merged[0].first_row if merged else (segments[-1].end_row if segments else 0)
         segments = [*segments[: len(segments) - len(merged)], Segment("", first, rows)]
-    assert all(a.end_row == b.first_row for a, b in zip(segments, segments[1:], strict=False))
+    assert all(a.end_row == b.first_row for a, b in itertools.pairwise(segments))
     small = [segment for segment in segments if segment.rows <= SEGMENT_ROWS // 4]
     assert len(small) <= 17 + len([s for s in segments if s.rows > SEGMENT_ROWS // 4])
