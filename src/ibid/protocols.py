@@ -242,7 +242,7 @@ class FileState:
 class SourceInfo:
     """A source that the library records: its name, where it lies, the prefix of its ids.
 
-    `rules_hash` stands for the rules it was last synced with.
+    `recipe` stands for the rules and the ibid that it was last synced with.
     """
 
     name: str
@@ -250,7 +250,7 @@ class SourceInfo:
     prefix: str
     documents: int = 0
     synced_at: datetime | None = None
-    rules_hash: str = ""
+    recipe: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,9 +106,11 @@ def find_scopes(text: str, blocks: Sequence[Block]) -> dict[int, Spans]:
             if not line:
                 continue
             indent = len(line) - len(line.lstrip())
-            while scopes and scopes[-1][0] >= indent:
+            # A line that closes a bracket ends what is within, not the line that opened it.
+            closes = line.lstrip().startswith(_CLOSES)
+            while scopes and scopes[-1][0] >= indent + closes:
                 scopes.pop()
             found[start] = tuple(scope for _, scope in scopes)
-            if not line.lstrip().startswith(_CLOSES):
+            if not closes:
                 scopes.append((indent, (start, start + len(line))))
     return found

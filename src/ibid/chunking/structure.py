@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Final
 
 from ibid.chunking.cuts import CUTS, PROSE, Cuts, cut_sentences, cut_words, trim, trim_code
@@ -25,7 +24,7 @@ from ibid.chunking.options import Chunking
 from ibid.chunking.passages import Draft, make_passages
 from ibid.chunking.pieces import PieceCounter, Span, Spans, find_pieces
 from ibid.chunking.prefix import PREFIX_TOKENS, Prefix, make_prefixes
-from ibid.chunking.sections import Section, find_sections
+from ibid.chunking.sections import Section, find_sections, is_presentation
 from ibid.chunking.units import Rule, Unit, pack_units
 from ibid.errors import BadSetting
 from ibid.protocols import Tokenizer
@@ -81,7 +80,7 @@ def chunk_by_structure(
         tokenizer=tokenizer,
         limit=min(PREFIX_TOKENS, (max_tokens or MAX_TOKENS) // 3),
     )
-    planner = _Planner(document.text, sections, tokenizer, chunking, max_tokens, language)
+    planner = _Planner(document, sections, tokenizer, chunking, max_tokens, language)
     drafts = (
         draft
         for section in sections
@@ -95,14 +94,15 @@ class _Planner:
 
     def __init__(
         self,
-        text: str,
+        document: Document,
         sections: Sequence[Section],
         tokenizer: Tokenizer,
         chunking: Chunking,
         max_tokens: int | None,
         language: str | None,
     ) -> None:
-        self.text = text
+        self.text = text = document.text
+        self.whole = Rule.SLIDE if is_presentation(document) else Rule.SECTION
         self.tokenizer = tokenizer
         self.chunking = chunking
         self.max_tokens = max_tokens
@@ -132,12 +132,12 @@ class _Planner:
         ]
         packed = pack_units(units, self.pieces.count, room.beside)
         if len(packed) == 1 and packed[0].rule in _BLOCKS:
-            packed = [replace(packed[0], rule=Rule.SECTION)]
+            packed = [replace(packed[0], rule=self.whole)]
         starts = [unit.start for unit in packed]
         if said and section.headings:
             first, last = trim(self.text, (section.headings[0].start, section.headings[-1].end))
             starts[:1] = [first]
-            packed = packed or [Unit(last, last, Rule.SECTION)]
+            packed = packed or [Unit(last, last, self.whole)]
         before = (0, 0)
         for start, unit in zip(starts, packed, strict=True):
             planned = Draft(
@@ -160,7 +160,7 @@ class _Planner:
             return [Unit(*span, group.rule, group.leads, alone=group.rule is Rule.QUESTION)]
         scopes = find_scopes(self.text, group.blocks)
         units: list[Unit] = []
-        for before, block in pairwise((None, *group.blocks)):
+        for before, block in zip((None, *group.blocks), group.blocks, strict=False):
             lead_in = find_lead_in(self.text, before, self.language) if block.kind in CUTS else ()
             leads = (*group.leads, *group.label, *lead_in)
             found = self._cut_block(block, group.rule or Rule.PARAGRAPHS, leads, scopes, room)

@@ -66,15 +66,14 @@ def make_plan(
     source: SourceInfo,
     rules: Rules,
     unreadable: Mapping[str, str],
-    checksum: bool,
+    everything: bool,
 ) -> Plan:
     """The plan for a source; nothing is changed by making it.
 
-    What lies below an unreadable folder is taken to be as it was. With `checksum`, every file is
-    read; when the rules have changed, every one that is a document, since they speak of any.
+    What lies below an unreadable folder is taken to be as it was. With `everything`, every file is
+    read, however unchanged it looks.
     """
     plan = Plan()
-    reread = rules.hash != source.rules_hash
     seen: set[str] = set()
     for file in listing:
         id = name_document(source, file.path)
@@ -84,7 +83,7 @@ def make_plan(
             continue
         seen.add(file.path)
         seen.update(known.inside.get(file.path, ()))
-        _settle_file(file, source, known, plan, checksum=checksum, reread=reread)
+        _settle_file(file, source, known, plan, everything=everything)
     for folder, reason in unreadable.items():
         id = name_document(source, folder)
         plan.failed.append(Failed(id, "UnreadableDocument", reason))
@@ -110,13 +109,12 @@ def _settle_file(
     known: Known,
     plan: Plan,
     *,
-    checksum: bool,
-    reread: bool,
+    everything: bool,
 ) -> None:
     """Tell whether a file is to be read; its attachments share its fate."""
     state = known.files.get(file.path)
     id = name_document(source, file.path)
-    if state is None or state.stat != file.stat or checksum:
+    if state is None or state.stat != file.stat or everything:
         plan.read.append(file)
     elif state.status == "failed":
         plan.failed.append(Failed(id, state.error, state.message))
@@ -124,10 +122,10 @@ def _settle_file(
         plan.skipped.append(Skipped(id, state.message))
     else:
         paths = [file.path, *known.inside.get(file.path, ())]
-        if reread or not all(_is_as_read(path, source, known) for path in paths):
-            plan.read.append(file)
-        else:
+        if all(_is_as_read(path, source, known) for path in paths):
             plan.unchanged += len(paths)
+        else:
+            plan.read.append(file)
 
 
 def _is_as_read(path: str, source: SourceInfo, known: Known) -> bool:

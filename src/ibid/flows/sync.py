@@ -18,6 +18,7 @@ from ibid.protocols import Embedder, Index, SourceInfo
 from ibid.records import IngestReport
 from ibid.sources.folder import FolderSource
 from ibid.sources.rules import read_rules
+from ibid.version import VERSION
 
 
 def sync_folder(
@@ -37,6 +38,8 @@ def sync_folder(
     watch, tally = Stopwatch(), Tally()
     with watch.timing("total"), index.writing():
         rules = read_rules(folder.root)
+        # Other rules speak of any file, and another ibid may read one better.
+        recipe = f"{VERSION} {rules.hash}"
         known = know_source(index, source)
         listing = list(folder.scan())
         plan = make_plan(
@@ -45,7 +48,7 @@ def sync_folder(
             source=source,
             rules=rules,
             unreadable=folder.unreadable,
-            checksum=options.checksum,
+            everything=options.checksum or source.recipe != recipe,
         )
         if not options.allow_emptying:
             guard_removals(plan, known, source=source)
@@ -60,7 +63,7 @@ def sync_folder(
 
                 sync = Sync(folder, source, options, rules, plan, known, index.snapshot(), tally)
                 sync.carry_out(index, embedder, watch, on_progress or (lambda _: None))
-            index.put_source(replace(source, synced_at=datetime.now(UTC), rules_hash=rules.hash))
+            index.put_source(replace(source, synced_at=datetime.now(UTC), recipe=recipe))
     return tally.report(index.snapshot().version, watch.seconds)
 
 

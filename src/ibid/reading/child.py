@@ -43,7 +43,7 @@ def main() -> None:
     answer = _take_stdout()
     set_limits(memory_bytes)
     _die_with(parent)
-    listen_for_pages(lambda count: answer(pack_frame({"pages": count})))
+    listen_for_pages(lambda kind, count: answer(pack_frame({kind: count})))
     sys.excepthook = _make_excepthook(answer)
     while (frame := read_frame(sys.stdin.buffer.read)) is not None:
         _answer_request(frame[0], answer)
@@ -109,7 +109,8 @@ def _answer_request(request: Mapping[str, Any], answer: Callable[[bytes], None])
     try:
         data = load_file(request["path"], request["max_bytes"], look)
         answer(pack_frame({"bytes_hash": blake3(data).hexdigest()}))
-        answer(pack_document(read_bytes(data, request["name"], media_type)))
+        document = read_bytes(data, request["name"], media_type, password=request["password"])
+        answer(pack_document(document))
     except InputError as error:
         answer(pack_error(error))
     except MemoryError:

@@ -17,12 +17,13 @@ from ibid.reading.builder import DocumentBuilder
 from ibid.reading.pages import report_pages
 from ibid.reading.pdf_blocks import append_pages
 from ibid.reading.pdf_headings import Entry, read_outline
-from ibid.reading.pdf_lines import PageText, read_lines
+from ibid.reading.pdf_lines import read_lines
 from ibid.reading.pdf_margins import drop_running
 from ibid.reading.pdf_notes import Note, read_notes
+from ibid.reading.pdf_page import PageText
 from ibid.reading.pdf_properties import find_title, read_metadata
+from ibid.reading.pdf_rules import find_rules
 from ibid.reading.pdf_scans import has_gibberish, needs_recognition, recognize_page
-from ibid.reading.pdf_tables import find_rules
 from ibid.records import JSON, BlockKind, Document
 
 _MAX_ATTACHMENTS: Final = 1000

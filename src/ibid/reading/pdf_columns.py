@@ -9,13 +9,13 @@ a table and is not cut.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ibid.reading.pdf_lines import Line, is_turned, runs_right_to_left
-from ibid.reading.pdf_tables import Rule, Table, find_rows, find_table
+from ibid.reading.pdf_page import Line, Rule, run_right_to_left
+from ibid.reading.pdf_tables import Table, find_rows, find_table
 
 _CORE: Final = 0.25  # of the height, above and below: what lines set tightly may share
 _MIN_GUTTER: Final = 0.3  # times the height of a line
@@ -50,28 +50,25 @@ class _Strip:
         return self.bottom - self.top > self.size * _TALL
 
 
-def find_regions(
-    lines: Sequence[Line], find_rules: Callable[[], list[Rule]] = list
-) -> list[Region]:
+def find_regions(lines: Sequence[Line], rules: Sequence[Rule] = ()) -> list[Region]:
     """The lines in reading order: each region is the lines of some columns, or a table.
 
-    Pieces that stand side by side in a column are one line. `find_rules` gives the horizontal
-    rules of the page and is called when something may be a table. Text that runs up the margin
-    comes last.
+    Pieces that stand side by side in a column are one line. `rules` are the horizontal ones of
+    the page. Text that runs up the margin comes last.
     """
-    upright = [line for line in lines if not is_turned(line)]
-    backwards = runs_right_to_left(upright)
+    upright = [line for line in lines if not line.is_turned]
+    backwards = run_right_to_left(upright)
     regions: list[Region] = []
-    for region in _order(upright, backwards, find_rules, 0):
+    for region in _order(upright, rules, backwards, 0):
         if isinstance(region, list) and regions and isinstance(regions[-1], list):
             regions[-1].extend(region)
         else:
             regions.append(region)
-    return [*regions, *([line] for line in lines if is_turned(line))]
+    return [*regions, *([line] for line in lines if line.is_turned)]
 
 
 def _order(
-    lines: Sequence[Line], backwards: bool, find_rules: Callable[[], list[Rule]], depth: int
+    lines: Sequence[Line], rules: Sequence[Rule], backwards: bool, depth: int
 ) -> Iterator[Region]:
     for band, gutters in _find_bands(_find_strips(lines)):
         columns = _split([piece for strip in band for piece in strip.pieces], gutters)
@@ -80,16 +77,16 @@ def _order(
         if len(columns) < 2 or listed or depth > _MAX_DEPTH:
             yield [_join_row(row, backwards) for row in rows]
             continue
-        table = find_table(rows, columns, find_rules(), backwards=backwards)
+        table = find_table(rows, columns, rules, backwards=backwards)
         if table:
             above, found, below = table
             if above:
                 yield [_join_row(row, backwards) for row in above]
             yield found
-            yield from _order([one for row in below for one in row], backwards, list, depth + 1)
+            yield from _order([one for row in below for one in row], (), backwards, depth + 1)
             continue
         for column in reversed(columns) if backwards else columns:
-            yield from _order(column, backwards, find_rules, depth + 1)
+            yield from _order(column, rules, backwards, depth + 1)
 
 
 def _find_strips(lines: Sequence[Line]) -> list[_Strip]:

@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import Final
 
 from ibid.reading.builder import join_lines
-from ibid.reading.pdf_lines import Line
+from ibid.reading.pdf_boxes import Rectangle, unite
+from ibid.reading.pdf_page import Line
 from ibid.reading.pdf_words import mend_word
 
 _LOOSE_PITCH: Final = 1.3  # times the usual distance of two lines: there a paragraph ends
@@ -31,12 +32,10 @@ class Paragraph:
     text: str
     size: float
     bold: bool
-    boxes: tuple[tuple[float, float, float, float], ...]
+    boxes: tuple[Rectangle, ...]
 
 
-def find_paragraphs(
-    lines: Sequence[Line], words: frozenset[str] = frozenset()
-) -> list[Paragraph]:
+def find_paragraphs(lines: Sequence[Line], words: frozenset[str] = frozenset()) -> list[Paragraph]:
     """The paragraphs of lines given in reading order; `words` are those of the document."""
     pitch = _measure_pitch(lines)
     groups: list[list[Line]] = []
@@ -46,6 +45,11 @@ def find_paragraphs(
         else:
             groups.append([line])
     return [_make_paragraph(group, words) for group in groups]
+
+
+def is_item(text: str) -> bool:
+    """True for a text that begins with the marker of a list item."""
+    return _ITEM.match(text) is not None
 
 
 def _measure_pitch(lines: Sequence[Line]) -> float:
@@ -64,7 +68,7 @@ def _begins_paragraph(group: Sequence[Line], line: Line, pitch: float) -> bool:
     if above.hyphenated:
         return False
     smaller, larger = sorted((above.size, line.size))
-    if larger > smaller * _OTHER_SIZE or above.bold != line.bold or _ITEM.match(line.text):
+    if larger > smaller * _OTHER_SIZE or above.bold != line.bold or is_item(line.text):
         return True
     ended = bool(_SENTENCE_END.search(above.text))
     if _is_in_next_column(above, line):
@@ -103,18 +107,13 @@ def _make_paragraph(group: Sequence[Line], words: frozenset[str]) -> Paragraph:
     return Paragraph(text, sizes.most_common(1)[0][0], bold, tuple(_find_boxes(group)))
 
 
-def _find_boxes(group: Sequence[Line]) -> list[tuple[float, float, float, float]]:
+def _find_boxes(group: Sequence[Line]) -> list[Rectangle]:
     """A box around the lines of each column."""
-    boxes: list[tuple[float, float, float, float]] = []
+    boxes: list[Rectangle] = []
     for i, line in enumerate(group):
+        box = line.left, line.top, line.right, line.bottom
         if not i or _is_in_next_column(group[i - 1], line):
-            boxes.append((line.left, line.top, line.right, line.bottom))
-            continue
-        left, top, right, bottom = boxes[-1]
-        boxes[-1] = (
-            min(left, line.left),
-            min(top, line.top),
-            max(right, line.right),
-            max(bottom, line.bottom),
-        )
+            boxes.append(box)
+        else:
+            boxes[-1] = unite([boxes[-1], box])
     return boxes

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from ibid.reading.pdf_lines import Line, PageText
+from ibid.reading.pdf_page import Line, PageText
 
 _MARGIN: Final = 0.12  # of the height of a page, above and below
 _LEAST_PAGES: Final = 3
@@ -25,7 +25,9 @@ def drop_running(pages: Sequence[PageText]) -> tuple[list[PageText], list[str]]:
     least = max(_LEAST_PAGES, round(len(pages) * _SHARE))
     if len(pages) < least:
         return list(pages), []
-    counts = Counter(key for page in pages for key in {_find_key(line, page) for line in page.lines})
+    counts = Counter(
+        key for page in pages for key in {_find_key(line, page) for line in page.lines}
+    )
     running = {key for key, count in counts.items() if key and count >= least}
     dropped: dict[str, None] = {}
     kept = []
@@ -35,7 +37,9 @@ def drop_running(pages: Sequence[PageText]) -> tuple[list[PageText], list[str]]:
             kept.append(page)
             continue
         if len(lines) < len(page.lines):
-            dropped |= dict.fromkeys(n.text for n in page.lines if _is_worth_telling(n, page, running))
+            dropped |= dict.fromkeys(
+                n.text for n in page.lines if _is_worth_telling(n, page, running)
+            )
         kept.append(page._replace(lines=lines))
     return kept, list(dropped)
 

@@ -17,7 +17,9 @@ _MAX_LENGTH: Final = 1 << 20  # bytes of one
 # Links say nothing of their own, and a pop-up repeats what it belongs to.
 _SILENT: Final = frozenset({pdfium_c.FPDF_ANNOT_LINK, pdfium_c.FPDF_ANNOT_POPUP})
 _UNSEEN: Final = pdfium_c.FPDF_ANNOT_FLAG_HIDDEN | pdfium_c.FPDF_ANNOT_FLAG_NOVIEW
-_NO_VALUES: Final = frozenset({pdfium_c.FPDF_FORMFIELD_PUSHBUTTON, pdfium_c.FPDF_FORMFIELD_SIGNATURE})
+_NO_VALUES: Final = frozenset(
+    {pdfium_c.FPDF_FORMFIELD_PUSHBUTTON, pdfium_c.FPDF_FORMFIELD_SIGNATURE}
+)
 _TICKED: Final = frozenset({pdfium_c.FPDF_FORMFIELD_CHECKBOX, pdfium_c.FPDF_FORMFIELD_RADIOBUTTON})
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from ibid.reading import ocr
 from ibid.reading.pages import report_scan
-from ibid.reading.pdf_lines import Line, PageText
+from ibid.reading.pdf_page import Line, PageText
 from ibid.reading.pdf_words import is_gibberish
 
 _POINTS: Final = 72  # an inch
@@ -34,22 +34,31 @@ def has_gibberish(text: PageText) -> bool:
     return is_gibberish("\n".join(line.text for line in text.lines), text.unmapped)
 
 
-def recognize_page(page: pdfium.PdfPage) -> tuple[PageText, float] | None:
-    """The text of a page's image and its mean confidence, turned the way it reads best.
+class RecognizedPage(NamedTuple):
+    """The text of a page's image, and the mean confidence of its words, up to 100."""
+
+    text: PageText
+    confidence: float
+
+
+def recognize_page(page: pdfium.PdfPage, number: int) -> RecognizedPage | None:
+    """The text of a page's image, turned the way it reads best.
 
     None where nothing can be recognized, or no program is there to do it.
     """
     if not ocr.find_languages():
         return None
-    best: tuple[PageText, float] | None = None
+    best: RecognizedPage | None = None
     for turns in (0, 1, 3, 2):
         image, scale = _render(page, turns)
         if image.dots.count(image.dots[:1]) == len(image.dots):  # nothing on it
             return None
         report_scan()
         found = ocr.recognize(image)
-        if found.lines and (best is None or found.confidence > best[1]):
-            best = _make_text(page, found, turns, scale), found.confidence
+        if found.lines and (best is None or found.confidence > best.confidence):
+            lines = [_make_line(line, scale) for line in found.lines]
+            text = PageText(number, lines, *page.get_size(), turns)
+            best = RecognizedPage(text, found.confidence)
         if found.confidence >= ocr.TRUST:
             break
     return best
@@ -68,23 +77,17 @@ def _render(page: pdfium.PdfPage, turns: int) -> tuple[ocr.Image, float]:
         bitmap.close()
 
 
-def _make_text(
-    page: pdfium.PdfPage, found: ocr.Recognition, turns: int, scale: float
-) -> PageText:
-    lines = [
-        Line(
-            line.text.removesuffix("-"),
-            line.left / scale,
-            line.top / scale,
-            line.right / scale,
-            line.bottom / scale,
-            line.height / scale,
-            line.text[-2:-1].isalpha() and line.text.endswith("-"),
-        )
-        for line in found.lines
-    ]
-    width, height = page.get_size()
-    return PageText(lines, width, height, turns)
+def _make_line(line: ocr.TextLine, scale: float) -> Line:
+    divided = line.text[-2:-1].isalpha() and line.text.endswith("-")
+    return Line(
+        line.text[:-1] if divided else line.text,
+        line.left / scale,
+        line.top / scale,
+        line.right / scale,
+        line.bottom / scale,
+        line.height / scale,
+        divided,
+    )
 
 
 def _is_picture(page: pdfium.PdfPage) -> bool:

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import fmean, median
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
 
-import pypdfium2 as pdfium
-import pypdfium2.raw as pdfium_c
-
-from ibid.reading.pdf_lines import Line
+from ibid.reading.pdf_boxes import Rectangle, unite
+from ibid.reading.pdf_page import Line, Rule
 
 _SAME_ROW: Final = 0.5  # of the lower height is shared
 _PROSE: Final = 25  # characters on the mean in a line of a column of prose
@@ -23,23 +21,13 @@ _LABELS: Final = 0.7  # times the lines of the column beside: a column of labels
 _FEW: Final = 6  # one row in so many may cover what divides columns
 _VOTERS: Final = 0.5  # of the pieces of the fullest row: such rows say where columns are
 _TIGHT: Final = 0.8  # times the usual distance of rows: the same row goes on
-_MAX_RULE: Final = 2.0  # points high
-_MIN_RULE: Final = 20.0  # points long
-_MAX_OBJECTS: Final = 4000  # on a page; more are a drawing
 _RULED: Final = 0.5  # of the table's width
 _MAX_RULED_ROW: Final = 8  # rows of text between two rules; more are no cell
 
 _FIGURES: Final = re.compile(r"[^\w]*[\d][\d.,:/%\s-]*\D{0,3}|[-–—]|n/?a", re.I)
 
 Row: TypeAlias = list[Line]
-
-
-class Rule(NamedTuple):
-    """A horizontal rule on a page."""
-
-    left: float
-    right: float
-    height: float
+Span: TypeAlias = "tuple[float, float]"
 
 
 @dataclass(slots=True)
@@ -47,30 +35,8 @@ class Table:
     """Rows of cells, and where on the page each row stands: left, top, right, bottom."""
 
     rows: list[list[str]] = field(default_factory=list)
-    boxes: list[tuple[float, float, float, float]] = field(default_factory=list)
+    boxes: list[Rectangle] = field(default_factory=list)
     size: float = 0.0
-
-
-def find_rules(page: pdfium.PdfPage, crop_left: float, crop_top: float) -> list[Rule]:
-    """The horizontal rules drawn on an upright page, pieces of the same height as one."""
-    count = pdfium_c.FPDFPage_CountObjects(page.raw)
-    found: dict[int, Rule] = {}
-    if page.get_rotation() or count > _MAX_OBJECTS:
-        return []
-    for thing in page.get_objects(filter=[pdfium_c.FPDF_PAGEOBJ_PATH], max_depth=1):
-        left, bottom, right, top = thing.get_bounds()
-        if top - bottom > _MAX_RULE:
-            edges = [top, bottom] if right - left > _MIN_RULE else []
-        else:
-            edges = [(top + bottom) / 2]
-        for edge in edges:
-            height = crop_top - edge
-            rule = Rule(left - crop_left, right - crop_left, height)
-            same = found.get(round(height), rule)
-            found[round(height)] = Rule(
-                min(same.left, rule.left), max(same.right, rule.right), same.height
-            )
-    return [rule for rule in found.values() if rule.right - rule.left > _MIN_RULE]
 
 
 def find_rows(pieces: Sequence[Line]) -> list[Row]:
@@ -147,7 +113,7 @@ def _tells(column: Sequence[Line]) -> bool:
     return len(telling) >= len(column) * _TELLING
 
 
-def _goes_on(above: Row, row: Row, places: Sequence[tuple[float, float]]) -> bool:
+def _goes_on(above: Row, row: Row, places: Sequence[Span]) -> bool:
     """True for a row that is the second line of a cell in the row above, the first column's not."""
     near = row[0].top - max(piece.bottom for piece in above) < row[0].size / 2
     return near and all(
@@ -155,7 +121,7 @@ def _goes_on(above: Row, row: Row, places: Sequence[tuple[float, float]]) -> boo
     )
 
 
-def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
+def _find_columns(rows: Sequence[Row]) -> list[Span]:
     """From where to where each column reaches, told by the rows with most pieces.
 
     What a few of them cover alone, as a heading over two columns does, divides no less.
@@ -166,7 +132,7 @@ def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
     edges = sorted(
         edge for row in voters for one in row for edge in ((one.left, 1), (one.right, -1))
     )
-    columns: list[tuple[float, float]] = []
+    columns: list[Span] = []
     depth, start = 0, 0.0
     for place, step in edges:
         if depth <= few < depth + step:
@@ -177,7 +143,7 @@ def _find_columns(rows: Sequence[Row]) -> list[tuple[float, float]]:
     return columns
 
 
-def _find_column(piece: Line, columns: Sequence[tuple[float, float]]) -> int:
+def _find_column(piece: Line, columns: Sequence[Span]) -> int:
     """The column that a piece stands in most, or else the nearest."""
 
     def shared(i: int) -> float:
@@ -199,7 +165,7 @@ def _choose_rules(rows: Sequence[Row], rules: Sequence[Rule]) -> list[Rule]:
 
 
 def _group_by_rules(
-    rows: Sequence[Row], rules: Sequence[Rule], places: Sequence[tuple[float, float]]
+    rows: Sequence[Row], rules: Sequence[Rule], places: Sequence[Span]
 ) -> list[list[Row]] | None:
     """The rows between every two rules; None where the rules don't set row from row.
 
@@ -220,7 +186,7 @@ def _group_by_rules(
     ]
 
 
-def _holds_rows(group: Sequence[Row], places: Sequence[tuple[float, float]]) -> bool:
+def _holds_rows(group: Sequence[Row], places: Sequence[Span]) -> bool:
     columns = [
         {_find_column(piece, places) for piece in row if _FIGURES.fullmatch(piece.text)}
         for row in group
@@ -228,9 +194,7 @@ def _holds_rows(group: Sequence[Row], places: Sequence[tuple[float, float]]) -> 
     return any(first & second for first, second in pairwise(columns))
 
 
-def _group_by_distance(
-    rows: Sequence[Row], places: Sequence[tuple[float, float]]
-) -> list[list[Row]]:
+def _group_by_distance(rows: Sequence[Row], places: Sequence[Span]) -> list[list[Row]]:
     """The rows, one that goes on in the next line with its second line: it has no first cell."""
     begins = [any(_find_column(piece, places) == 0 for piece in row) for row in rows]
     tops = [min(piece.top for piece in row) for row in rows]
@@ -245,9 +209,7 @@ def _group_by_distance(
     return groups
 
 
-def _fill_cells(
-    group: Sequence[Row], places: Sequence[tuple[float, float]], backwards: bool
-) -> list[str]:
+def _fill_cells(group: Sequence[Row], places: Sequence[Span], backwards: bool) -> list[str]:
     cells: list[list[str]] = [[] for _ in places]
     for row in group:
         for piece in sorted(row, key=lambda one: -one.right if backwards else one.left):
@@ -256,10 +218,5 @@ def _fill_cells(
     return texts[::-1] if backwards else texts
 
 
-def _find_box(pieces: Sequence[Line]) -> tuple[float, float, float, float]:
-    return (
-        min(piece.left for piece in pieces),
-        min(piece.top for piece in pieces),
-        max(piece.right for piece in pieces),
-        max(piece.bottom for piece in pieces),
-    )
+def _find_box(pieces: Sequence[Line]) -> Rectangle:
+    return unite((one.left, one.top, one.right, one.bottom) for one in pieces)

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 from typing import IO, Any, Final, Self
@@ -35,6 +35,7 @@ MAX_WALL_S: Final = 120.0
 MEMORY_BYTES: Final = 1024**3
 _BASE_WALL_S: Final = 20.0
 _PAGE_WALL_S: Final = 0.1
+_SCAN_WALL_S: Final = 60.0  # for recognizing the text of one image; it takes 3 to 18 s
 _GRACE_S: Final = 5.0
 _PIECE: Final = 1 << 20
 
@@ -43,13 +44,15 @@ _PIECE: Final = 1 << 20
 class FileToRead:
     """A file to be read: where it lies, and the name that tells its kind.
 
-    `media_type` is guessed from name and content unless it is given.
+    `media_type` is guessed from name and content unless it is given; `password` opens the file
+    where it is encrypted.
     """
 
     path: Path
     name: str
     max_bytes: int = MAX_FILE_BYTES
     media_type: str | None = None
+    password: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,9 @@ class FileRead:
 class ReaderPool:
     """Reads files in `workers` children, each of `memory_bytes` at most; used as a context.
 
-    A file has 20 s and 0.1 s for each of its pages, but never more than `wall_s`. A child that
-    takes longer, or dies, fails the one file it was reading; the next gets a new child.
+    A file has 20 s and 0.1 s for each of its pages, but never more than `wall_s`; the text of an
+    image takes long to recognize and has a minute of its own. A child that takes longer, or dies,
+    fails the one file it was reading; the next gets a new child.
     """
 
     def __init__(
@@ -130,12 +134,13 @@ def read_file(
     name: str | None = None,
     max_bytes: int = MAX_FILE_BYTES,
     media_type: str | None = None,
+    password: str | None = None,
 ) -> Document:
     """The document of one file, read in a child of its own; its id is empty.
 
     Raises EmptyDocument, UnsupportedFormat or UnreadableDocument.
     """
-    file = FileToRead(path, path.name if name is None else name, max_bytes, media_type)
+    file = FileToRead(path, path.name if name is None else name, max_bytes, media_type, password)
     with ReaderPool() as pool:
         (result,) = pool.read([file])
     if result.document is None:
@@ -210,6 +215,7 @@ class _Child:
             "name": file.name,
             "max_bytes": file.max_bytes,
             "media_type": file.media_type,
+            "password": file.password,
             "cpu_s": math.ceil(self._wall_s),
         }
         assert process.stdin is not None
@@ -226,11 +232,13 @@ class _Child:
                 return unpack_document(header["documents"], body)
             if "error" in header:
                 raise unpack_error(header["error"])
-            notes.update(header)
+            scans = notes.get("scans", 0) + header.get("scans", 0)
+            notes.update(header, scans=scans)
 
     def _wall(self, notes: dict[str, Any]) -> float:
         pages: int = notes.get("pages", 0)
-        return min(_BASE_WALL_S + _PAGE_WALL_S * pages, self._wall_s)
+        scans: int = notes.get("scans", 0)
+        return min(_BASE_WALL_S + _PAGE_WALL_S * pages, self._wall_s) + _SCAN_WALL_S * scans
 
     def _start(self) -> subprocess.Popen[bytes]:
         """The running process; a new one where there is none."""

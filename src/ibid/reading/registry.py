@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from typing import Final, cast
 
@@ -60,16 +61,23 @@ _READERS: Final = {
 _NEWER: Final = {"application/msword": ".docx", "application/vnd.ms-powerpoint": ".pptx"}
 
 
+# Readers of formats that may be encrypted take the password as a keyword.
+_TAKING_PASSWORDS: Final = frozenset({"application/pdf"})
+
+
 def supported_media_types() -> frozenset[str]:
     """The media types that have a reader."""
     return frozenset(_READERS)
 
 
-def read_bytes(data: bytes, name: str, media_type: str | None = None) -> Document:
+def read_bytes(
+    data: bytes, name: str, media_type: str | None = None, *, password: str | None = None
+) -> Document:
     """The document that a file's bytes hold; its id, source and time of change are left unset.
 
     Runs in this process: bytes from a stranger belong in a `ReaderPool`. The media type is
-    guessed from name and bytes unless it is given.
+    guessed from name and bytes unless it is given. `password` opens those that are encrypted; a
+    format that has no passwords doesn't ask for it.
 
     Raises EmptyDocument, UnsupportedFormat or UnreadableDocument.
     """
@@ -77,6 +85,8 @@ def read_bytes(data: bytes, name: str, media_type: str | None = None) -> Documen
     read = load_reader(media_type)
     if not data:
         raise EmptyDocument("the file is empty")
+    if password is not None and media_type in _TAKING_PASSWORDS:
+        read = partial(read, password=password)
     return replace(read(data, name), media_type=media_type)
 
 

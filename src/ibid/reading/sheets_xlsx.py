@@ -138,7 +138,7 @@ def _read_cells(row: etree._Element, book: _Book) -> Iterator[Cell]:
         if kind == "inlineStr":
             text = _read_string(node)
         else:
-            value = next((child.text for child in node if child.tag == _VALUE), None)
+            value = _find_value(node)
             if value is None:
                 continue
             if kind == "n":
@@ -147,6 +147,13 @@ def _read_cells(row: etree._Element, book: _Book) -> Iterator[Cell]:
             text = _read_text(value, kind, book)
         if text.strip():
             yield Cell(column, text)
+
+
+def _find_value(cell: etree._Element) -> str | None:
+    for child in cell:
+        if child.tag == _VALUE:
+            return child.text
+    return None
 
 
 def _read_text(value: str, kind: str, book: _Book) -> str:

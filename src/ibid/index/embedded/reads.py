@@ -203,9 +203,9 @@ def read_files(connection: sqlite3.Connection, source: str) -> dict[str, FileSta
 def read_sources(connection: sqlite3.Connection) -> list[SourceInfo]:
     """The recorded sources in the order they were put, with the number of their documents."""
     return [
-        SourceInfo(name, location, prefix, documents, read_time(synced_at), rules_hash)
-        for name, location, prefix, synced_at, rules_hash, documents in connection.execute(
-            "SELECT s.name, s.location, s.prefix, s.synced_at, s.rules_hash,"
+        SourceInfo(name, location, prefix, documents, read_time(synced_at), recipe)
+        for name, location, prefix, synced_at, recipe, documents in connection.execute(
+            "SELECT s.name, s.location, s.prefix, s.synced_at, s.recipe,"
             " (SELECT count(*) FROM documents d JOIN revisions r ON r.document = d.id"
             "  WHERE d.source = s.name AND r.removed_in IS NULL)"
             " FROM sources s ORDER BY s.rowid"

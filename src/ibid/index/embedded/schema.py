@@ -114,7 +114,7 @@ CREATE TABLE sources (
     location TEXT NOT NULL UNIQUE,
     prefix TEXT NOT NULL UNIQUE,
     synced_at REAL,
-    rules_hash TEXT NOT NULL
+    recipe TEXT NOT NULL
 );
 
 CREATE TABLE files (

@@ -164,13 +164,13 @@ def write_source(connection: sqlite3.Connection, source: SourceInfo) -> None:
     connection.execute(
         "INSERT INTO sources VALUES (?,?,?,?,?) ON CONFLICT (name) DO UPDATE SET"
         " location = excluded.location, prefix = excluded.prefix,"
-        " synced_at = excluded.synced_at, rules_hash = excluded.rules_hash",
+        " synced_at = excluded.synced_at, recipe = excluded.recipe",
         (
             source.name,
             source.location,
             source.prefix,
             source.synced_at.timestamp() if source.synced_at else None,
-            source.rules_hash,
+            source.recipe,
         ),
     )
 
