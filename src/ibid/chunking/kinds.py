@@ -21,6 +21,9 @@ from ibid.chunking.pieces import Spans
 from ibid.chunking.units import Rule
 from ibid.records import Block, BlockKind
 
+_MEAN_LENGTH: Final = 2000
+"""Characters of the parts of a kind of text, at most, in the mean; longer ones are a chance."""
+
 _MAX_QUESTION: Final = 200
 """Characters of a line that can be a question of its own."""
 
@@ -79,7 +82,8 @@ def find_groups(text: str, blocks: Sequence[Block], heading: str) -> list[Group]
     if heading.endswith(_ASKS) and blocks:
         return [Group(tuple(blocks), Rule.QUESTION)]
     for rule, find in _FINDERS:
-        if marks := find(text, blocks):
+        marks = find(text, blocks)
+        if marks and blocks[-1].end - marks[0].start <= _MEAN_LENGTH * len(marks):
             return list(_group_blocks(blocks, marks, rule))
     return [Group(tuple(blocks))] if blocks else []
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import re
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any, Final
 
 import pypdfium2 as pdfium
@@ -41,8 +41,7 @@ def read_lines(page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, number: int)
         glyphs = _Glyphs(page, text_page, turns)
         lines = list(glyphs.read())
     width, height = page.get_size()
-    unmapped = glyphs.unmapped / glyphs.probed if glyphs.probed else 0.0
-    return PageText(number, _drop_doubles(lines), width, height, turns, unmapped)
+    return PageText(number, _drop_doubles(lines), width, height, turns, glyphs.count_unmapped())
 
 
 class _Glyphs:
@@ -59,8 +58,7 @@ class _Glyphs:
         self._loose_ref = ctypes.byref(self._loose)
         self._edges = [ctypes.c_double() for _ in range(4)]
         self._edge_refs = [ctypes.byref(edge) for edge in self._edges]
-        self.probed = 0
-        self.unmapped = 0
+        self._suspect = False
 
     def read(self) -> Iterator[Line]:
         """The pieces of the page's lines."""
@@ -86,6 +84,15 @@ class _Glyphs:
         # The angle is counterclockwise, in radians, on the page before it is turned.
         return (round(angle / (3.141592653589793 / 2)) - self._turns) % 4
 
+    def count_unmapped(self) -> float:
+        """The share of characters whose letter is unknown; all are asked where a few are."""
+        if not self._suspect:
+            return 0.0
+        count = pdfium_c.FPDFText_CountChars(self._raw)
+        chars = range(count)
+        unmapped = sum(pdfium_c.FPDFText_HasUnicodeMapError(self._raw, i) == 1 for i in chars)
+        return unmapped / count
+
     def _map_indices(self, count: int) -> list[int] | None:
         """Of each character of the text its number among PDFium's; None when they are the same.
 
@@ -109,7 +116,7 @@ class _Glyphs:
         whole = unite(boxes) if boxes else self._find_loose(first)
         height = self._find_size((first + last) // 2) or min(whole[3] - whole[1], _MAX_SIZE)
         across = [
-            a for a, b in zip(boxes, boxes[1:], strict=False) if measure_gap(a, b) > height * _GAP
+            a for a, b in pairwise(boxes) if measure_gap(a, b) > height * _GAP
         ]
         if not across and whole[2] - whole[0] < (end - start) * height * _WIDE:
             return [(start, end, whole)]
@@ -157,9 +164,9 @@ class _Glyphs:
         return place_box(self._crop, self._turns, loose.left, loose.bottom, loose.right, loose.top)
 
     def _find_size(self, char: int) -> float:
-        """The height of a character; whether its letter is known is counted."""
-        self.probed += 1
-        self.unmapped += pdfium_c.FPDFText_HasUnicodeMapError(self._raw, char) == 1
+        """The height of a character; it is noted when its letter is unknown."""
+        if pdfium_c.FPDFText_HasUnicodeMapError(self._raw, char) == 1:
+            self._suspect = True
         _, top, _, bottom = self._find_loose(char)
         return bottom - top
 

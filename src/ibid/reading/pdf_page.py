@@ -54,7 +54,7 @@ class PageText(NamedTuple):
 
     `turns` is how often the page must be turned clockwise for most of its text to be upright:
     the pieces are given in coordinates of the page so turned, `width` and `height` are those of
-    the page as it is shown. `unmapped` is the share of pieces whose letters are unknown.
+    the page as it is shown. `unmapped` is the share of characters whose letter is unknown.
     """
 
     number: int

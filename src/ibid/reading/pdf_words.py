@@ -17,7 +17,7 @@ _LAST_WORD: Final = re.compile(r"[^\W_]+(?:[-‐][^\W_]+)*$")
 _FIRST_WORD: Final = re.compile(r"[^\W_]+")
 _HYPHENS: Final = str.maketrans({"‐": "-"})
 
-_UNMAPPED: Final = 0.3  # of the pieces of a page: its text layer is not what the page shows
+_UNMAPPED: Final = 0.3  # of the characters of a page: its text layer is not what the page shows
 _NO_LETTERS: Final = 0.25  # of the characters: so is one of private, unassigned or control codes
 _STRANGE: Final = frozenset({"Co", "Cn", "Cc", "Cs"})
 _MIXED: Final = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]|[A-Za-zÀ-ÿ]\d[A-Za-zÀ-ÿ]|[A-Za-z][\\~^|{}þð][A-Za-z]")

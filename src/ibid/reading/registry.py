@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -60,7 +61,6 @@ _READERS: Final = {
 
 _NEWER: Final = {"application/msword": ".docx", "application/vnd.ms-powerpoint": ".pptx"}
 
-
 # Readers of formats that may be encrypted take the password as a keyword.
 _TAKING_PASSWORDS: Final = frozenset({"application/pdf"})
 
@@ -86,7 +86,7 @@ def read_bytes(
     if not data:
         raise EmptyDocument("the file is empty")
     if password is not None and media_type in _TAKING_PASSWORDS:
-        read = partial(read, password=password)
+        read = partial(cast("Callable[..., Document]", read), password=password)
     return replace(read(data, name), media_type=media_type)
 
 

@@ -270,9 +270,9 @@ class IndexVersionTests:
         named = [(known.name, known.documents) for known in index.sources()]
         assert named == [("handbook", 1), ("wiki", 0)]
         index.put_source(
-            replace(source, rules_hash="r", synced_at=datetime(2026, 1, 2, tzinfo=UTC))
+            replace(source, recipe="r", synced_at=datetime(2026, 1, 2, tzinfo=UTC))
         )
-        assert [known.rules_hash for known in index.sources()] == ["r", ""]
+        assert [known.recipe for known in index.sources()] == ["r", ""]
         index.drop_source("handbook")
         assert [known.name for known in index.sources()] == ["wiki"]
         assert index.files("handbook") == {}

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 
 from ibid.errors import BadQuery, Corrupt, LibraryLocked
 from ibid.index.embedded import reads, schema, writes
-from ibid.index.embedded.reads import Segment
+from ibid.index.embedded.reads import REMEDY, Segment
 from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
 from ibid.index.embedded.transaction import Applied, apply_changes
 from ibid.protocols import Change, FileState, Manifest, SourceInfo
@@ -154,9 +154,7 @@ class EmbeddedIndex:
                 return SearchFiles(postings, postings.searcher(), mapped)
             except FileNotFoundError as error:
                 if attempt == OPEN_TRIES:
-                    raise Corrupt(
-                        f"{error.filename} is missing", hint="run `ibid verify --repair`"
-                    ) from error
+                    raise Corrupt(f"{error.filename} is missing", hint=REMEDY) from error
         raise AssertionError
 
     # -- writing --------------------------------------------------------------------------------

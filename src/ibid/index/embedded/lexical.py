@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import tantivy
 
 from ibid.errors import Corrupt
+from ibid.index.embedded.reads import REMEDY
 from ibid.protocols import Scored
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Postings:
     def _damaged(self, error: ValueError) -> Corrupt:
         return Corrupt(
             f"the keyword index in {self._folder} can't be read ({error})",
-            hint="run `ibid verify --repair`",
+            hint=REMEDY,
         )
 
     # -- writing --------------------------------------------------------------------------------

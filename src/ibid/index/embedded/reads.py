@@ -17,6 +17,9 @@ from ibid.records import Document, DocumentInfo, Passage
 
 T = TypeVar("T")
 
+REMEDY: Final = "restore the library from a backup, or sync into a new one"
+"""What to do about a damaged file."""
+
 LIVE: Final = "r.version <= ? AND (r.removed_in IS NULL OR r.removed_in > ?)"
 """The condition that a revision is live at a version, which is given twice."""
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final, Self
 
 from ibid.errors import Corrupt, FormatTooNew, LibraryNotFound
+from ibid.index.embedded.reads import REMEDY
 
 FORMAT: Final = 1
 """Version of these tables, kept in SQLite's user_version."""
@@ -197,7 +198,7 @@ def _check_format(found: int, path: Path) -> None:
 
 
 def _corrupt(path: Path, reason: object) -> Corrupt:
-    return Corrupt(f"{path} is damaged ({reason})", hint="restore it from a backup")
+    return Corrupt(f"{path} is damaged ({reason})", hint=REMEDY)
 
 
 class _Cursor(sqlite3.Cursor):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibid.errors import Corrupt, EmbedderMismatch
-from ibid.index.embedded.reads import Segment
+from ibid.index.embedded.reads import REMEDY, Segment
 from ibid.protocols import Scored
 
 if TYPE_CHECKING:
@@ -84,9 +84,7 @@ class MappedSegment:
             raise self._damaged() from error
 
     def _damaged(self) -> Corrupt:
-        return Corrupt(
-            f"the vector file {self._path} is damaged", hint="run `ibid verify --repair`"
-        )
+        return Corrupt(f"the vector file {self._path} is damaged", hint=REMEDY)
 
 
 def _load_faiss() -> Any:
@@ -160,7 +158,7 @@ def check_dimension(held: int | None, given: int) -> None:
     if held not in (None, given):
         raise EmbedderMismatch(
             f"the library holds vectors of {held} numbers, and this embedder gives {given}",
-            hint="open it with the embedder it was made with, or run `ibid reindex`",
+            hint="open it with the embedder it was made with, or sync into a new library",
         )
 
 
