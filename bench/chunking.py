@@ -360,8 +360,8 @@ CHUNKERS: Final[Mapping[str, Chunker]] = {
     "sentences 200": partial(pack_sentences, size=200),
     "sentences 254": partial(pack_sentences, size=254),
     DEFAULT: partial(cut_by_ibid, size=DEFAULTS["structure"][0]),
-    "ibid 200": partial(cut_by_ibid, size=200),
     "ibid 150": partial(cut_by_ibid, size=150),
+    "ibid 254": partial(cut_by_ibid, size=254),
 }
 
 

@@ -140,7 +140,7 @@ def test_windows_that_hold_nothing_new_are_left_out() -> None:
 
 
 def test_a_chunking_has_defaults_and_a_stable_name() -> None:
-    assert str(choose_chunking()) == "structure/254/0"
+    assert str(choose_chunking()) == "structure/200/0"
     assert str(choose_chunking("words")) == "words/200/40"
     assert str(choose_chunking("words", 100)) == "words/100/20"
     assert str(choose_chunking("characters", 80, 0)) == "characters/80/0"

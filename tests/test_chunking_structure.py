@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from ibid.chunking.options import Chunking
 from ibid.chunking.structure import chunk_by_structure
+from ibid.chunking.units import Rule
 from ibid.embedding.pieces import PieceTokenizer
 from ibid.errors import BadSetting
 from ibid.protocols import Tokenizer
@@ -230,7 +231,9 @@ NASTY = [
     "\u2028", "\u3000", "- item\n", "| a | b |\n", "  x = {}\n", "\t", "\n\n",
     "3.14 e.g. Dr. X ", "ﬁ½Ⅷ",
     "supercalifragilisticexpialidocious", "q" * 130, "\x00", "\U0001d518\U0001d52b ", "߀ߐ",
-    "_" * 40,
+    "_" * 40, "Q: what\n", "A: that\n", "why?\n", "[12:30] Ann: hi\n", "Ann: yes\n", "Ben: no\n",
+    "1. One\n", "1.1 Two\n", "(a) three\n", "§ 2 Four\n", "f(x) -> y\n", "GET /v1\n",
+    "a | b\n", "as:\n", "class A:\n  def b(\n  ):\n    c\n\n", "|---|---|\n",
 ]  # fmt: skip
 texts = st.lists(st.one_of(st.sampled_from(NASTY), st.text(max_size=8)), max_size=30).map("".join)
 blocks = st.tuples(st.sampled_from(list(BlockKind)), texts, st.integers(1, 6))
@@ -253,6 +256,8 @@ def check_passages(document: Document, passages: list[Passage], tokenizer: Token
         assert passage.text == passage.text.lstrip() or CODE in {b.kind for b in document.blocks}
         assert passage.indexed_text.strip() != ""
         assert 0 <= passage.body <= len(passage.text)
+        assert passage.rule in set(Rule)
+        assert all(line in document.text for line in passage.lead.split("\n"))
         said = "".join(passage.text[: passage.body].split())
         assert said in "".join(passage.headings).replace(" ", "")
     for before, passage in pairwise(passages):

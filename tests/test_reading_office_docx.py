@@ -238,9 +238,13 @@ def test_notes_comments_text_boxes_and_equations_keep_their_place() -> None:
 
 
 def test_tables_in_tables_and_tables_that_frame_text() -> None:
-    inner = f"<w:tbl><w:tr><w:tc>{paragraph(run('1'))}</w:tc><w:tc>{paragraph(run('2'))}</w:tc></w:tr></w:tbl>"
-    outer = f"<w:tbl><w:tr><w:tc>{paragraph(run('a'))}{inner}</w:tc><w:tc>{paragraph(run('b'))}</w:tc></w:tr></w:tbl>"
-    frame = f"<w:tbl><w:tr><w:tc>{paragraph(run('framed'))}{outer}</w:tc></w:tr></w:tbl>"
+    def table(*cells: str) -> str:
+        row = "".join(f"<w:tc>{cell}</w:tc>" for cell in cells)
+        return f"<w:tbl><w:tr>{row}</w:tr></w:tbl>"
+
+    inner = table(paragraph(run("1")), paragraph(run("2")))
+    outer = table(paragraph(run("a")) + inner, paragraph(run("b")))
+    frame = table(paragraph(run("framed")) + outer)
     late = (
         '<w:tbl><w:tr><w:trPr><w:gridBefore w:val="1"/></w:trPr>'
         f"<w:tc>{paragraph(run('late'))}</w:tc></w:tr>"

@@ -99,6 +99,20 @@ def test_a_sheet_of_numbers_is_summed_up_and_its_words_are_kept() -> None:
     assert "899 rows of numbers between rows 102 and 1001 of Prices are left out" in document.text
 
 
+@pytest.mark.parametrize(
+    ("rows", "named"),
+    [
+        ([["Metric", 2023, 2024], ["Sales", 10, 12]], True),
+        ([[None, 2023, 2024], ["Sales", 10, 12]], True),
+        ([["Ann", 1985], ["Bob", 1990]], False),
+        ([["tea", 3], ["milk", 4]], False),
+        ([["Name", "Town"]], False),
+    ],
+)
+def test_a_header_names_the_columns(rows: list[list[Any]], named: bool) -> None:
+    assert ("| --- |" in read(make_book(*rows)).text) is named
+
+
 def test_merged_cells_hidden_sheets_and_comments() -> None:
     book = make_book(["Area", "Town"], ["North", "a"], [None, "b"])
     book.active.merge_cells("A2:A3")
@@ -172,7 +186,7 @@ def test_any_number_in_any_format_is_written(value: float, code: str) -> None:
     assert isinstance(format_value(value, code), str)
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False))
+@given(st.floats(-1e300, 1e300))
 def test_plain_numbers_keep_their_value(value: float) -> None:
     assert float(format_plain(value)) == pytest.approx(value, rel=1e-14)
 
@@ -180,6 +194,32 @@ def test_plain_numbers_keep_their_value(value: float) -> None:
 @given(st.integers(0, 16383))
 def test_columns_have_their_letters(column: int) -> None:
     assert read_column(name_column(column)) == column
+
+
+def test_shared_strings_come_without_their_pronunciation() -> None:
+    stream = io.BytesIO()
+    make_book(["x"]).save(stream)
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/sharedStrings"
+    strings = (
+        f'<sst xmlns="{main}"><si><t>plain</t></si><si><r><t>豊</t></r><r><t>田</t></r>'
+        "<rPh><t>トヨタ</t></rPh></si></sst>"
+    )
+    changed = io.BytesIO()
+    with zipfile.ZipFile(stream) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            content = old.read(name).decode()
+            if name == "xl/worksheets/sheet1.xml":
+                start, end = content.index("<sheetData>"), content.index("</sheetData>")
+                cells = '<row><c t="s"><v>1</v></c><c t="s"><v>0</v></c><c t="s"><v>9</v></c></row>'
+                content = f"{content[:start]}<sheetData>{cells}{content[end:]}"
+            elif name == "xl/_rels/workbook.xml.rels":
+                link = f'<Relationship Id="s" Type="{kind}" Target="strings.xml"/></Relationships>'
+                content = content.replace("</Relationships>", link)
+            new.writestr(name, content)
+        new.writestr("xl/strings.xml", strings)
+    document = read_bytes(changed.getvalue(), "book.xlsx")
+    assert told(document)[1:] == [("table", "Prices!A1:B1", "| 豊田 | plain |")]
 
 
 def make_ods(table: str, styles: str = "") -> bytes:
@@ -247,3 +287,25 @@ def test_broken_workbooks_say_so() -> None:
     make_book(["x"]).save(stream)
     with pytest.raises(UnreadableDocument, match="cut short"):
         read_bytes(stream.getvalue()[:-100], "cut.xlsx")
+
+
+def test_the_reader_of_binary_workbooks() -> None:
+    book = make_book(
+        ["Item", "Price", "Since", "Fresh"],
+        ["Apple", 1234.5, datetime(2024, 3, 1), True],
+        [],
+        ["Pear", 2, time(14, 30), None],
+    )
+    book.create_sheet("Old")["C5"] = "x"
+    book["Old"].sheet_state = "hidden"
+    stream = io.BytesIO()
+    book.save(stream)
+    document = read_bytes(stream.getvalue(), "book.xls", "application/vnd.ms-excel")
+    head = "| Item | Price | Since | Fresh |\n| --- | --- | --- | --- |\n"
+    assert told(document) == [
+        ("heading", "Prices", "Prices"),
+        ("table", "Prices!A1:D2", f"{head}| Apple | 1234.5 | 2024-03-01 | TRUE |"),
+        ("table", "Prices!A4:C4", f"{head}| Pear | 2 | 14:30 |  |"),
+        ("heading", "Old", "Old (hidden)"),
+        ("paragraph", "Old!C5", "x"),
+    ]

@@ -280,6 +280,7 @@ def _search_options(settings: Settings, *, k: int, distinct: bool = False) -> Se
         rrf_k=search.rrf_k,
         weights={"lexical": search.weights.lexical, "dense": search.weights.dense},
         min_score=search.min_score,
+        section_pieces=search.section_pieces,
         distinct=distinct,
     )
 

@@ -107,6 +107,9 @@ class SearchSettings:
     weights: WeightSettings = WeightSettings()
     min_score: float | None = _setting(None, "the least score that is shown")
     rerank: str = _setting("none", "the reranker")
+    section_pieces: int = _setting(
+        0, "word pieces of the section shown with a hit; 0 shows the passage", low=0, high=100_000
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,27 +84,29 @@ def find_groups(text: str, blocks: Sequence[Block], heading: str) -> list[Group]
     for rule, find in _FINDERS:
         marks = find(text, blocks)
         if marks and blocks[-1].end - marks[0].start <= _MEAN_LENGTH * len(marks):
-            return list(_group_blocks(blocks, marks, rule))
+            return list(_group_blocks(text, blocks, marks, rule))
     return [Group(tuple(blocks))] if blocks else []
 
 
-def _group_blocks(blocks: Sequence[Block], marks: Sequence[Mark], rule: Rule) -> Iterator[Group]:
+def _group_blocks(
+    text: str, blocks: Sequence[Block], marks: Sequence[Mark], rule: Rule
+) -> Iterator[Group]:
     edges = [mark.start for mark in marks] + [blocks[-1].end]
-    if before := _clip(blocks, blocks[0].start, edges[0]):
+    if before := _clip(text, blocks, blocks[0].start, edges[0]):
         yield Group(before)
     for mark, (start, end) in zip(marks, pairwise(edges), strict=True):
-        yield Group(_clip(blocks, start, end), rule, mark.leads, (mark.label,))
+        yield Group(_clip(text, blocks, start, end), rule, mark.leads, (mark.label,))
 
 
-def _clip(blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:
-    """The parts of the blocks that lie within a range."""
+def _clip(text: str, blocks: Sequence[Block], start: int, end: int) -> tuple[Block, ...]:
+    """The parts of the blocks that lie within a range and aren't blank."""
     first = max(0, bisect_right(blocks, start, key=lambda block: block.start) - 1)
     last = bisect_left(blocks, end, key=lambda block: block.start)
-    return tuple(
+    parts = (
         replace(block, start=max(block.start, start), end=min(block.end, end))
         for block in blocks[first:last]
-        if start < block.end
     )
+    return tuple(part for part in parts if text[part.span].strip())
 
 
 def _find_questions(text: str, blocks: Sequence[Block]) -> list[Mark]:

@@ -11,7 +11,7 @@ from ibid.errors import BadSetting
 By: TypeAlias = Literal["structure", "sentences", "words", "characters"]
 
 DEFAULTS: Final[dict[By, tuple[int, int]]] = {
-    "structure": (254, 0),
+    "structure": (200, 0),
     "sentences": (200, 0),
     "words": (200, 40),
     "characters": (500, 50),
@@ -27,7 +27,7 @@ class Chunking:
     """
 
     by: By = "structure"
-    size: int = 254
+    size: int = 200
     overlap: int = 0
 
     def __post_init__(self) -> None:
@@ -61,5 +61,5 @@ def parse_chunking(written: str) -> Chunking:
     by, _, numbers = written.partition("/")
     size, _, overlap = numbers.partition("/")
     if not (size.isdigit() and overlap.isdigit()):
-        raise BadSetting(f"{written!r} is no chunking", hint="it is written structure/254/0")
+        raise BadSetting(f"{written!r} is no chunking", hint="it is written structure/200/0")
     return choose_chunking(by, int(size), int(overlap))

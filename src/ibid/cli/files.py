@@ -44,7 +44,9 @@ def convert_command(call: Call, path: Path) -> Outcome:
 )
 @click.option("--size", type=int, help="Size in the method's unit.")
 @click.option("--overlap", type=int, help="How much of a passage the next one repeats.")
-@click.option("--explain", is_flag=True, help="Tell how long each passage is, as it is embedded.")
+@click.option(
+    "--explain", is_flag=True, help="Tell what cut each passage and how long it is, as embedded."
+)
 def chunk_command(
     call: Call, path: Path, by: str, size: int | None, overlap: int | None, explain: bool
 ) -> Outcome:
@@ -83,10 +85,11 @@ def _tell_passages(
     told = [
         join_words(
             f"[{passage.ordinal}] {passage.start}-{passage.end}",
-            f"{count_words(count, 'piece')} with its heading path" if explained else None,
+            f"{passage.rule}, {count_words(count, 'piece')} in all" if explained else None,
             " > ".join(passage.headings),
             by="  ",
         )
+        + "".join(f"\n^ {line}" for line in passage.lead.splitlines())
         + f"\n{passage.text.strip()}"
         for passage, count in zip(passages, pieces, strict=True)
     ]

@@ -84,7 +84,8 @@ class SearchOptions:
 
     `candidates` is the depth of each retriever, `weights` are by retriever (1 unless given),
     `min_score` is held against the score that is shown: the fused one, or the reranker's. With
-    `distinct`, passages of the same text fill one place.
+    `distinct`, passages of the same text fill one place. Where `section_pieces` is more than 0, a
+    hit is shown with the widest section around it that has at most so many word pieces.
     """
 
     k: int = 10
@@ -94,6 +95,7 @@ class SearchOptions:
     weights: Mapping[str, float] = field(default_factory=dict)
     min_score: float | None = None
     distinct: bool = False
+    section_pieces: int = 0
 
 
 SOURCES: Final = 6

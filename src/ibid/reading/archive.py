@@ -44,6 +44,10 @@ class Archive:
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
+    def measure(self, name: str) -> int:
+        """The size of an entry as the directory tells it, 0 for one that is missing."""
+        return self._archive.getinfo(name).file_size if name in self else 0
+
     def read(self, name: str) -> bytes:
         """The bytes of one entry, counted as they are inflated.
 

@@ -12,6 +12,7 @@ from ibid.reading.pages import report_pages
 from ibid.records import JSON, BlockKind, Document
 
 _CHARACTERS_A_PAGE: Final = 3000
+_MAX_LINE: Final = 10_000  # characters; in a longer one the marks of format stay
 _TITLE: Final = re.compile(r"(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+=+)?$")
 _UNDERLINES: Final = "=-~^+"  # of the older kind of title, by level
 _UNDERLINE: Final = re.compile(r"(=|-|~|\^|\+)\1{2,}$")
@@ -282,7 +283,7 @@ class _Parser:
         rendered = [""]
         for line in lines:
             text = _REFERENCE.sub(lambda m: self.attributes.get(m[1].lower(), m[0]), line.strip())
-            for pattern, shown in _INLINE:
+            for pattern, shown in _INLINE if len(text) <= _MAX_LINE else ():
                 text = pattern.sub(shown, text)
             rendered.append(text)
         return join_lines(filter(None, (" ".join(text.split()) for text in rendered)))

@@ -47,7 +47,7 @@ def read_docx(data: bytes, name: str) -> Document:
     body = root.find(f"{W}body")
     if body is None:
         raise UnreadableDocument("damaged: a Word file without its body")
-    report_pages(len(package.read(main)) // _BYTES_A_PAGE)
+    report_pages(package.measure(main) // _BYTES_A_PAGE)
     walker = _Walker(package, main)
     walker.walk(body)
     walker.finish()

@@ -72,7 +72,7 @@ _KOTLIN: Final = Language(
 )
 _C: Final = Language(
     _either(r"(?:typedef\s+)?(?:class|struct|union|enum|namespace)\s+([\w:]+)[^;()]*$"),
-    _either(r"(?!else\b|return\b)(?:[\w:<>,*&~\[\]]+[\s*&]+)+([\w:~]+)\s*\([^;]*$"),
+    _either(r"(?!else\b|return\b)(?:[\w:<>,~]+(?:\s*[*&]+\s*|\s+))+([\w:~]+)\s*\([^;]*$"),
 )
 _GO: Final = Language(None, _either(r"func\s+(?:\([^)]*\)\s*)?(\w+)", r"type\s+(\w+)"))
 _RUST: Final = Language(

@@ -301,7 +301,7 @@ class _Walker:
         if not nodes or not _is_item(nodes[0]):
             return  # white space before the first item
         self._builder.open_item(marker)
-        label = nodes[0].nodeargd.argnlist[0] if nodes[0].nodeargd.argnlist else None
+        label = _argument(nodes[0])
         if label is not None and nodes[0].macroname == "item":
             text = _convert([label]).strip().removeprefix("[").removesuffix("]")
             self._builder.append(BlockKind.PARAGRAPH, f"{text}:")
@@ -358,9 +358,9 @@ def _has_text(row: list[list[Any]]) -> bool:
 
 def _count_spanned(node: Any) -> int:
     """How many columns a cell covers."""
-    if not isinstance(node, LatexMacroNode) or node.macroname != "multicolumn":
+    if getattr(node, "macroname", "") != "multicolumn" or not node.nodeargd:
         return 1
-    count = _convert(node.nodeargd.argnlist[:1]).strip() if node.nodeargd.argnlist else ""
+    count = _convert(node.nodeargd.argnlist[:1]).strip()
     return min(int(count), 100) if count.isdecimal() else 1
 
 

@@ -31,18 +31,19 @@ def read_notebook(data: bytes, name: str) -> Document:
     """
     source = decode_bytes(data)
     report_pages(len(source) // _CHARACTERS_A_PAGE)
-    try:
-        notebook = json.loads(source)
-        cells = list(_find_cells(notebook))
-    except (ValueError, RecursionError, AttributeError, TypeError) as error:
-        raise UnreadableDocument("damaged: not a whole notebook") from error
     builder = DocumentBuilder()
     title = None
-    for number, cell in enumerate(cells, 1):
-        builder.place = f"cell {number}"
-        put = _CELLS.get(cell.get("cell_type", ""), _put_raw)
-        title = put(builder, cell) or title
-    return builder.build(title=title, metadata=_find_metadata(notebook))
+    try:
+        notebook = json.loads(source)
+        for number, cell in enumerate(_find_cells(notebook), 1):
+            builder.place = f"cell {number}"
+            put = _CELLS.get(cell.get("cell_type", ""), _put_raw)
+            found = put(builder, cell)
+            title = title or found
+        metadata = _find_metadata(notebook)
+    except (ValueError, RecursionError, AttributeError, TypeError) as error:
+        raise UnreadableDocument("damaged: not a whole notebook") from error
+    return builder.build(title=title, metadata=metadata)
 
 
 def _find_cells(notebook: Mapping[str, Any]) -> Iterator[Cell]:

@@ -28,7 +28,7 @@ from ibid.reading.odt_package import (
 from ibid.reading.pages import report_pages
 from ibid.records import BlockKind, Document
 
-_CHARACTERS_A_PAGE: Final = 15_000  # of XML
+_BYTES_A_PAGE: Final = 15_000  # of XML
 _MAX_SPAN: Final = 1000  # columns or rows that one cell covers or is repeated over
 _CODE_STYLE: Final = "Preformatted_20_Text"
 # What is no text of the page, or stands on every one of it.
@@ -91,7 +91,7 @@ def read_odp(data: bytes, name: str) -> Document:
 
 def _open_body(data: bytes, kind: str) -> tuple[OpenDocument, etree._Element]:
     document = open_document(data)
-    report_pages(len(document.archive.read("content.xml")) // _CHARACTERS_A_PAGE)
+    report_pages(document.archive.measure("content.xml") // _BYTES_A_PAGE)
     body = document.content.find(f"{OFFICE}body/{OFFICE}{kind}")
     if body is None:
         raise UnreadableDocument(f"damaged: an OpenDocument {kind} without its body")

@@ -59,6 +59,10 @@ class Package:
         """The bytes of a part. Raises UnreadableDocument when it is missing or damaged."""
         return _STRICT.sub(_TRANSITIONAL, self._archive.read(self._names.get(name.lower(), name)))
 
+    def measure(self, name: str) -> int:
+        """The size of a part as the archive tells it."""
+        return self._archive.measure(self._names.get(name.lower(), name))
+
     def parse(self, name: str) -> etree._Element:
         """The root of an XML part. Raises UnreadableDocument as `read` does."""
         root = parse_xml(self.read(name))

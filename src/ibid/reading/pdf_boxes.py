@@ -14,13 +14,13 @@ def place_box(
 ) -> Rectangle:
     """A rectangle of PDF's as it stands on the page `crop`, turned clockwise so many times."""
     crop_left, crop_bottom, crop_right, crop_top = crop
+    if not turns:  # most pages
+        return left - crop_left, crop_top - top, right - crop_left, crop_top - bottom
     if turns == 1:
         return bottom - crop_bottom, left - crop_left, top - crop_bottom, right - crop_left
     if turns == 2:
         return crop_right - right, bottom - crop_bottom, crop_right - left, top - crop_bottom
-    if turns == 3:
-        return crop_top - top, crop_right - right, crop_top - bottom, crop_right - left
-    return left - crop_left, crop_top - top, right - crop_left, crop_top - bottom
+    return crop_top - top, crop_right - right, crop_top - bottom, crop_right - left
 
 
 def turn_back(box: Rectangle, turns: int, width: float, height: float) -> Rectangle:
@@ -37,7 +37,7 @@ def turn_back(box: Rectangle, turns: int, width: float, height: float) -> Rectan
 
 def unite(boxes: Iterable[Rectangle]) -> Rectangle:
     """The smallest rectangle around all of them."""
-    lefts, tops, rights, bottoms = zip(*boxes, strict=True)
+    lefts, tops, rights, bottoms = zip(*boxes, strict=False)
     return min(lefts), min(tops), max(rights), max(bottoms)
 
 

@@ -11,21 +11,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ibid.reading.pdf_page import Line, Rule, run_right_to_left
+from ibid.reading.pdf_page import Line, Rule, join_row, join_touching, run_right_to_left
 from ibid.reading.pdf_tables import Table, find_rows, find_table
 
 _CORE: Final = 0.25  # of the height, above and below: what lines set tightly may share
 _MIN_GUTTER: Final = 0.3  # times the height of a line
+_FEW_ROWS: Final = 3
+_WIDE_GUTTER: Final = 2.0  # times the size: a gutter even between two rows
+_PROSE: Final = 25  # characters on the mean: lines of columns, not cells
 _TALL: Final = 1.3  # times the height of its lines: a strip of more than one row
 _FAR: Final = 3.0  # times the height of a line: no more of the columns above
 _APART: Final = 1.0  # times the height of a line: so is a bold line set apart
-_TOUCHING: Final = 0.1  # of the height: pieces of one word
 _MAX_DEPTH: Final = 12
-_MARKER: Final = re.compile(r"[•‣▪◦●■∙·–—*-]|\(?(\d{1,3}|[a-zA-Z]|[ivxIVX]{2,5})[.)]|\[\d+\]")
-_CLOSING: Final = tuple(",.;:!?)]}")
+_MARKER: Final = re.compile(
+    r"[•‣▪◦●■∙·–—*-]|\(?([a-zA-Z]|[ivxIVX]{2,5})[.)]|[\[(]?\d{1,3}(\.\d{1,3})*[.\])]?"
+)
 
 Span: TypeAlias = tuple[float, float]
 Region: TypeAlias = "list[Line] | Table"
@@ -56,7 +58,7 @@ def find_regions(lines: Sequence[Line], rules: Sequence[Rule] = ()) -> list[Regi
     Pieces that stand side by side in a column are one line. `rules` are the horizontal ones of
     the page. Text that runs up the margin comes last.
     """
-    upright = [line for line in lines if not line.is_turned]
+    upright = join_touching([line for line in lines if not line.is_turned])
     backwards = run_right_to_left(upright)
     regions: list[Region] = []
     for region in _order(upright, rules, backwards, 0):
@@ -72,21 +74,27 @@ def _order(
 ) -> Iterator[Region]:
     for band, gutters in _find_bands(_find_strips(lines)):
         columns = _split([piece for strip in band for piece in strip.pieces], gutters)
-        listed = len(columns) == 2 and all(_MARKER.fullmatch(one.text) for one in columns[0])
         rows = [row for strip in band for row in _find_rows(strip)]
-        if len(columns) < 2 or listed or depth > _MAX_DEPTH:
-            yield [_join_row(row, backwards) for row in rows]
+        listed = len(columns) == 2 and all(_MARKER.fullmatch(one.text) for one in columns[0])
+        if len(columns) < 2 or _is_chance(rows, gutters) or listed or depth > _MAX_DEPTH:
+            yield [join_row(row, backwards) for row in rows]
             continue
         table = find_table(rows, columns, rules, backwards=backwards)
         if table:
             above, found, below = table
             if above:
-                yield [_join_row(row, backwards) for row in above]
+                yield [join_row(row, backwards) for row in above]
             yield found
             yield from _order([one for row in below for one in row], (), backwards, depth + 1)
             continue
         for column in reversed(columns) if backwards else columns:
             yield from _order(column, rules, backwards, depth + 1)
+
+
+def _is_chance(rows: Sequence[Sequence[Line]], gutters: Sequence[Span]) -> bool:
+    """True for a row or two with white that need not be a gutter: a heading and its number."""
+    width = max(right - left for left, right in gutters)
+    return len(rows) < 2 or (len(rows) < _FEW_ROWS and width < rows[0][0].size * _WIDE_GUTTER)
 
 
 def _find_strips(lines: Sequence[Line]) -> list[_Strip]:
@@ -123,7 +131,7 @@ def _find_bands(strips: Sequence[_Strip]) -> Iterator[tuple[list[_Strip], list[S
     for strip in strips:
         if len(white) > 2:  # two margins and a gutter
             shared = _intersect(white, strip.white, strip.size * _MIN_GUTTER)
-            if len(shared) > 2 and not _begins_band(strip, band[-1]):
+            if len(shared) > 2 and not _begins_band(strip, band, shared):
                 band.append(strip)
                 white = shared
                 continue
@@ -137,10 +145,16 @@ def _find_bands(strips: Sequence[_Strip]) -> Iterator[tuple[list[_Strip], list[S
         yield band, white[1:-1]
 
 
-def _begins_band(strip: _Strip, above: _Strip) -> bool:
-    """True for a single piece that is no part of the columns above: far below, or a heading."""
+def _begins_band(strip: _Strip, band: Sequence[_Strip], shared: Sequence[Span]) -> bool:
+    """True for what is no part of the columns above, though it leaves one of their gutters free.
+
+    That is a single piece far below, a heading, or the first row of more columns of prose.
+    """
+    above = band[-1]
     if len(strip.white) > 2:
-        return False
+        characters = sum(len(piece.text) for piece in strip.pieces)
+        prose = characters > len(strip.pieces) * _PROSE
+        return prose and len(band) < _FEW_ROWS and len(strip.white) > len(shared)
     distance = (strip.top - above.bottom) / strip.size
     return distance > _FAR or (distance > _APART and all(one.bold for one in strip.pieces))
 
@@ -162,27 +176,3 @@ def _split(pieces: Sequence[Line], gutters: Sequence[Span]) -> list[list[Line]]:
 
 def _find_rows(strip: _Strip) -> list[list[Line]]:
     return find_rows(strip.pieces) if strip.is_tall else [strip.pieces]
-
-
-def _join_row(row: Sequence[Line], backwards: bool) -> Line:
-    """Pieces side by side as one line."""
-    if len(row) == 1:
-        return row[0]
-    row = sorted(row, key=lambda piece: -piece.right if backwards else piece.left)
-    text = row[0].text
-    for before, piece in pairwise(row):
-        apart = max(piece.left - before.right, before.left - piece.right)
-        same = before.size * 0.9 < piece.size < before.size * 1.1
-        touching = apart < before.size * _TOUCHING
-        joined = touching and (same or piece.text.startswith(_CLOSING))
-        text += piece.text if joined else f" {piece.text}"
-    return Line(
-        text,
-        min(piece.left for piece in row),
-        min(piece.top for piece in row),
-        max(piece.right for piece in row),
-        max(piece.bottom for piece in row),
-        max(row, key=lambda piece: len(piece.text)).size,
-        row[-1].hyphenated,
-        all(piece.bold for piece in row),
-    )

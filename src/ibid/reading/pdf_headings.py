@@ -9,11 +9,12 @@ from typing import Final, NamedTuple, TypeAlias
 
 import pypdfium2 as pdfium
 
-from ibid.reading.pdf_layout import Paragraph
+from ibid.reading.pdf_layout import Paragraph, leads_to_page
 
 _HEADING_SIZE: Final = 1.15  # times the size of most of the text
 _MAX_HEADING: Final = 200  # characters
 _MAX_BOLD: Final = 100  # characters of a heading that is only bold
+_LITTLE: Final = 3  # bold is at most one character in so many, or it says nothing
 _MAX_LEVEL: Final = 6
 _MAX_OUTLINE: Final = 5000  # entries
 _ENDED: Final = re.compile(r"[.,;:!?。，；：]$")
@@ -61,16 +62,20 @@ def find_levels(
     for entry in outline:
         named.setdefault(entry.page, {}).setdefault(entry.title, entry.level)
     levels = [_find_named(paragraph, named.get(page, {})) for page, paragraph in paragraphs]
-    looks = _rank_looks([paragraph for _, paragraph in paragraphs])
+    body = _find_body([paragraph for _, paragraph in paragraphs])
+    candidates = [
+        find_look(paragraph) if _can_be_heading(paragraph, body) else None
+        for _, paragraph in paragraphs
+    ]
+    looks = _rank_looks(candidates)
     told: dict[Look, Counter[int]] = {}
-    for (_, paragraph), level in zip(paragraphs, levels, strict=True):
-        look = find_look(paragraph)
-        if level and look in looks:
+    for look, level in zip(candidates, levels, strict=True):
+        if look and level:
             told.setdefault(look, Counter())[level] += 1
     looks |= {look: counts.most_common(1)[0][0] for look, counts in told.items()}
     return [
-        level or (looks.get(find_look(paragraph), 0) if _can_be_heading(paragraph) else 0)
-        for (_, paragraph), level in zip(paragraphs, levels, strict=True)
+        level or (looks[look] if look else 0)
+        for look, level in zip(candidates, levels, strict=True)
     ]
 
 
@@ -79,32 +84,39 @@ def find_look(paragraph: Paragraph) -> Look:
     return round(paragraph.size * 2) / 2, paragraph.bold
 
 
-def _rank_looks(paragraphs: Sequence[Paragraph]) -> dict[Look, int]:
-    """The level of each look that is one of headings; most of the text is in none of them."""
+def _rank_looks(looks: Iterable[Look | None]) -> dict[Look, int]:
+    """The level of each look of a heading, by its size: the largest is 1."""
+    found = {look for look in looks if look}
+    sizes = sorted({size for size, _ in found}, reverse=True)
+    return {look: min(sizes.index(look[0]) + 1, _MAX_LEVEL) for look in found}
+
+
+class _Body(NamedTuple):
+    """The size of most of the text; `light` when little of it is bold, so that bold stands out."""
+
+    size: float
+    light: bool
+
+
+def _find_body(paragraphs: Sequence[Paragraph]) -> _Body:
     characters: Counter[float] = Counter()
     bold = 0
     for paragraph in paragraphs:
         characters[find_look(paragraph)[0]] += len(paragraph.text)
         bold += len(paragraph.text) * paragraph.bold
-    if not characters:
-        return {}
-    body = characters.most_common(1)[0][0]
-    emphatic = bold * 3 < characters.total()  # else most of it is bold, and that says nothing
-    found: set[Look] = set()
-    for paragraph in paragraphs:
-        size, heavy = look = find_look(paragraph)
-        larger = size >= body * _HEADING_SIZE
-        stands_out = heavy and emphatic and size >= body and _is_short(paragraph)
-        if (larger or stands_out) and _can_be_heading(paragraph):
-            found.add(look)
-    sizes = sorted({size for size, _ in found}, reverse=True)
-    return {look: min(sizes.index(look[0]) + 1, _MAX_LEVEL) for look in found}
+    size = characters.most_common(1)[0][0] if characters else 0.0
+    return _Body(size, bold * _LITTLE < characters.total())
 
 
-def _can_be_heading(paragraph: Paragraph) -> bool:
-    """True for a short text with a word in it."""
-    letters = sum(map(str.isalpha, paragraph.text))
-    return len(paragraph.text) <= _MAX_HEADING and letters >= 2
+def _can_be_heading(paragraph: Paragraph, body: _Body) -> bool:
+    """True for a short text, with a word in it, that is larger than most, or bold and no less."""
+    text = paragraph.text
+    if len(text) > _MAX_HEADING or sum(map(str.isalpha, text)) < 2 or leads_to_page(text):
+        return False
+    size, bold = find_look(paragraph)
+    if size >= body.size * _HEADING_SIZE:
+        return True
+    return bold and body.light and size >= body.size and _is_short(paragraph)
 
 
 def _is_short(paragraph: Paragraph) -> bool:

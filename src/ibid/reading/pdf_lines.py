@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import pairwise
+from statistics import median
 from typing import Any, Final
 
 import pypdfium2 as pdfium
@@ -16,7 +18,9 @@ from ibid.reading.pdf_page import Line, PageText
 from ibid.reading.pdf_words import clean_line, mend_arabic
 
 _GAP: Final = 0.8  # times the height of a line: two pieces, not two words
+_STRETCHED: Final = 2.5  # times the usual gap of its line: justified words are less far apart
 _WIDE: Final = 0.5  # of the height for each character: there may be a gap within
+_WIDEST: Final = 1.2  # of the height for each character: no letters are so wide
 _TALL: Final = 2.2  # times its size: a piece is turned, or on several lines
 _TWICE: Final = 0.4  # of the height: the same text so near is drawn for a bold look
 _MAX_SIZE: Final = 1000.0
@@ -58,6 +62,7 @@ class _Glyphs:
         self._loose_ref = ctypes.byref(self._loose)
         self._edges = [ctypes.c_double() for _ in range(4)]
         self._edge_refs = [ctypes.byref(edge) for edge in self._edges]
+        self._boxes: dict[int, Rectangle] = {}
         self._suspect = False
 
     def read(self) -> Iterator[Line]:
@@ -97,14 +102,28 @@ class _Glyphs:
         """Of each character of the text its number among PDFium's; None when they are the same.
 
         Characters that PDFium can't map are missing in the text, those beyond U+FFFF are two
-        there.
+        there. The numbers run ahead of the text ever further, and mostly by the same.
         """
-        length = len(self._text)
-        if count == length and not _BEYOND_BMP.search(self._text):
+        text = self._text
+        if count == len(text) and not _BEYOND_BMP.search(text):
             return None
-        find = pdfium_c.FPDFText_GetCharIndexFromTextIndex
-        wide = accumulate((char > "\uffff" for char in self._text), initial=0)
-        return [max(find(self._raw, i + w), 0) for i, w in zip(range(length), wide, strict=False)]
+        wide = [match.start() for match in _BEYOND_BMP.finditer(text)]
+        numbers = [*range(len(text))]
+
+        def find(place: int) -> int:
+            unit = place + bisect_left(wide, place)
+            return max(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._raw, unit), 0)
+
+        stretches = [(0, len(text) - 1)] if text else []
+        while stretches:
+            first, last = stretches.pop()
+            start, end = find(first), find(last)
+            if end - start == last - first or last - first < 2:
+                numbers[first : last + 1] = [*range(start, start + last - first), end]
+            else:
+                middle = (first + last) // 2
+                stretches += [(first, middle), (middle, last)]
+        return numbers
 
     def _index(self, place: int) -> int:
         return place if self._indices is None else self._indices[place]
@@ -115,38 +134,54 @@ class _Glyphs:
         boxes = self._find_rectangles(first, last - first + 1)
         whole = unite(boxes) if boxes else self._find_loose(first)
         height = self._find_size((first + last) // 2) or min(whole[3] - whole[1], _MAX_SIZE)
-        across = [
-            a for a, b in pairwise(boxes) if measure_gap(a, b) > height * _GAP
-        ]
+        across = [a for a, b in pairwise(boxes) if measure_gap(a, b) > height * _GAP]
         if not across and whole[2] - whole[0] < (end - start) * height * _WIDE:
             return [(start, end, whole)]
-        pieces: list[tuple[int, int, Rectangle]] = []
-        for match in _WORD.finditer(self._text, start, end):
-            first, last = self._index(match.start()), self._index(match.end() - 1)
-            box = unite([self._find_loose(first), self._find_loose(last)])
-            if pieces and measure_gap(pieces[-1][2], box) <= height * _GAP:
-                pieces[-1] = (pieces[-1][0], match.end(), unite([pieces[-1][2], box]))
+        words = [
+            (first, last, self._find_word(first, last))
+            for match in _WORD.finditer(self._text, start, end)
+            for first, last in self._part_word(match.start(), match.end(), height)
+        ]
+        gaps = [measure_gap(one[2], other[2]) for one, other in pairwise(words)]
+        least = _choose_gap(gaps, height)
+        pieces = words[:1]
+        for word, gap in zip(words[1:], gaps, strict=True):
+            if gap > least:
+                pieces.append(word)
             else:
-                pieces.append((match.start(), match.end(), box))
+                first, _, box = pieces[-1]
+                pieces[-1] = first, word[1], unite([box, word[2]])
         return pieces
+
+    def _part_word(self, start: int, end: int, height: float) -> Iterator[tuple[int, int]]:
+        """A word as it is, or its characters where they stand too far apart to be one."""
+        left, _, right, _ = self._find_word(start, end)
+        step = 1 if right - left > (end - start) * height * _WIDEST else end - start
+        return ((i, i + step) for i in range(start, end, step))
+
+    def _find_word(self, start: int, end: int) -> Rectangle:
+        first, last = self._index(start), self._index(end - 1)
+        return unite([self._find_loose(first), self._find_loose(last)])
 
     def _make_line(self, start: int, end: int, box: Rectangle, hyphenated: bool) -> Line:
         text = self._text[start:end]
         if _ARABIC.search(text):
             text = mend_arabic(text, self._find_ligatures(start, text))
-        first, last = self._index(start), self._index(end - 1)
-        middle = (first + last) // 2
-        _, top, _, bottom = self._find_loose(middle)
-        if top == bottom:
-            _, top, _, bottom = self._find_loose(first)
-        height, bold = self._find_font(first)
-        if last > first and bold:
-            height, bold = self._find_font(last)
-        size = min(bottom - top, _MAX_SIZE) / height
+        # A raised figure may stand in the middle, or at the start: the larger of the two counts.
+        first = self._measure(self._index(start))
+        middle = self._measure(self._index((start + end - 1) // 2))
+        size, top, bottom, _ = max(first, middle)
+        bold = first[-1] and middle[-1]
         if not size or box[3] - box[1] > size * _TALL:  # turned, or on several lines
             top, bottom = box[1], box[3]
             size = size or min(bottom - top, _MAX_SIZE)
         return Line(clean_line(text), box[0], top, box[2], bottom, size, hyphenated, bold)
+
+    def _measure(self, char: int) -> tuple[float, float, float, bool]:
+        """The size of a character's font, the top and bottom of its line, True for bold."""
+        _, top, _, bottom = self._find_loose(char)
+        height, bold = self._find_font(char)
+        return min(bottom - top, _MAX_SIZE) / height, top, bottom, bold
 
     def _find_ligatures(self, start: int, text: str) -> set[int]:
         """Where in an Arabic text alef and lam are one glyph: it stands for lam, then alef."""
@@ -159,9 +194,13 @@ class _Glyphs:
 
     def _find_loose(self, char: int) -> Rectangle:
         """The room that a character takes, its letter's own size aside."""
-        pdfium_c.FPDFText_GetLooseCharBox(self._raw, char, self._loose_ref)
-        loose = self._loose
-        return place_box(self._crop, self._turns, loose.left, loose.bottom, loose.right, loose.top)
+        box = self._boxes.get(char)
+        if box is None:
+            pdfium_c.FPDFText_GetLooseCharBox(self._raw, char, self._loose_ref)
+            loose = self._loose
+            found = loose.left, loose.bottom, loose.right, loose.top
+            box = self._boxes[char] = place_box(self._crop, self._turns, *found)
+        return box
 
     def _find_size(self, char: int) -> float:
         """The height of a character; it is noted when its letter is unknown."""
@@ -176,9 +215,8 @@ class _Glyphs:
         left, top, right, bottom = self._edges
         for i in range(pdfium_c.FPDFText_CountRects(self._raw, first, count)):
             pdfium_c.FPDFText_GetRect(self._raw, i, *self._edge_refs)
-            boxes.append(
-                place_box(self._crop, self._turns, left.value, bottom.value, right.value, top.value)
-            )
+            found = left.value, bottom.value, right.value, top.value
+            boxes.append(place_box(self._crop, self._turns, *found))
         return boxes
 
     def _find_font(self, char: int) -> tuple[float, bool]:
@@ -191,6 +229,13 @@ class _Glyphs:
         if address not in self._fonts:
             self._fonts[address] = _describe_font(font)
         return self._fonts[address]
+
+
+def _choose_gap(gaps: list[float], height: float) -> float:
+    """From which width on a gap sets pieces apart: justified prose has wide ones as well."""
+    usual = median(gaps) if gaps else 0.0
+    least = height * _GAP
+    return least if usual > least else max(least, min(usual * _STRETCHED, least * 2))
 
 
 def _describe_font(font: Any) -> tuple[float, bool]:

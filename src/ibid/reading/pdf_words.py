@@ -10,8 +10,11 @@ from typing import Final
 # One code point for what a reader sees as several letters, or a letter in the shape that its
 # neighbours give it: ligatures, and the presentation forms of Armenian, Hebrew and Arabic.
 _PRESENTATION_FORMS: Final = re.compile("[\ufb00-\ufd3d\ufd50-\ufdff\ufe70-\ufefc]")
+_OLD_LIGATURE: Final = re.compile("(?<=[a-z])↵|↵(?=[a-z])")  # where TeX's fonts have ff
 _ARABIC_MARK: Final = re.compile(r"\s+(?=[\u064b-\u0652])")
 _LATIN_THEN_ARABIC: Final = re.compile("(?<=[A-Za-z])(?=[\u0620-\u064a])")
+_LEADERS: Final = re.compile(r"\s*(?:\.\s?){5,}")
+_BULLETS: Final = str.maketrans(dict.fromkeys("\uf0a7\uf0b7\uf0d8\uf076\uf0fc", "•"))
 _COMPOUND: Final = re.compile(r"[^\W\d_]+(?:[-‐][^\W_]+)+|[^\W\d_]+")
 _LAST_WORD: Final = re.compile(r"[^\W_]+(?:[-‐][^\W_]+)*$")
 _FIRST_WORD: Final = re.compile(r"[^\W_]+")
@@ -19,18 +22,26 @@ _HYPHENS: Final = str.maketrans({"‐": "-"})
 
 _UNMAPPED: Final = 0.3  # of the characters of a page: its text layer is not what the page shows
 _NO_LETTERS: Final = 0.25  # of the characters: so is one of private, unassigned or control codes
-_STRANGE: Final = frozenset({"Co", "Cn", "Cc", "Cs"})
+_STRANGE: Final = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]"
+)
 _MIXED: Final = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]|[A-Za-zÀ-ÿ]\d[A-Za-zÀ-ÿ]|[A-Za-z][\\~^|{}þð][A-Za-z]")
 _LEAST_WORDS: Final = 20  # fewer say little
 _MIXED_WORDS: Final = 0.4  # share of words that no language writes so
 
 
 def clean_line(text: str) -> str:
-    """The text as a reader takes it: without soft hyphens, ligatures as their letters."""
+    """The text as a reader takes it: without soft hyphens, ligatures as their letters.
+
+    Dots that lead the eye to a page number are one sign.
+    """
+    if "..." in text or ". . ." in text:
+        text = _LEADERS.sub(" … ", text)
     if text.isascii():
         return " ".join(text.split())
+    text = _OLD_LIGATURE.sub("ff", text)
     text = _PRESENTATION_FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
-    return " ".join(text.replace("\xad", "").split())
+    return " ".join(text.replace("\xad", "").translate(_BULLETS).split())
 
 
 def mend_arabic(text: str, ligatures: set[int]) -> str:
@@ -76,15 +87,14 @@ def is_gibberish(text: str, unmapped: float = 0.0) -> bool:
     Told by glyphs without a known letter, by code points that are no letters, and by words that
     no language writes so (`3HQČåQt SURVWĜHGN`): capitals, digits and signs within.
     """
-    signs = [char for char in text if not char.isspace()]
+    words = text.split()
+    signs = sum(map(len, words))
     if not signs:
         return False
     if unmapped > _UNMAPPED:
         return True
-    if not text.isascii():
-        strange = sum(1 for c in signs if c == "\ufffd" or unicodedata.category(c) in _STRANGE)
-        if strange > len(signs) * _NO_LETTERS:
-            return True
-    words = [word for word in text.split() if len(word) > 3]
+    if len(_STRANGE.findall(text)) > signs * _NO_LETTERS:
+        return True
+    words = [word for word in words if len(word) > 3]
     mixed = sum(1 for word in words if _MIXED.search(word))
     return len(words) >= _LEAST_WORDS and mixed > len(words) * _MIXED_WORDS

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 OPEN: Final = "{"
 CLOSE: Final = "}"
-TEXT: Final = "text"
+TEXT: Final = ""
 HEX: Final = "'"
 
 _TOKEN: Final = re.compile(
@@ -40,7 +40,7 @@ _CODE_PAGES: Final = {
 
 
 class Token(NamedTuple):
-    """One token: "{", "}", "text" and "'" with their bytes, or a control word with its number."""
+    """One token: a brace, text and hexadecimal text with their bytes, or a word with its number."""
 
     word: str
     data: bytes = b""
@@ -65,6 +65,8 @@ def read_tokens(data: bytes) -> Iterator[Token]:
             yield Token(HEX, bytes.fromhex(byte.decode("ascii")))
         elif brace is not None:
             yield Token(brace.decode("ascii"))
+        elif symbol in (b"\\", b"{", b"}"):
+            yield Token(TEXT, symbol)
         elif symbol is not None:
             yield Token(symbol.decode("latin-1"))
 

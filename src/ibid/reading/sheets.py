@@ -13,6 +13,7 @@ _BLOCK_ROWS: Final = 50
 # A table with more rows of mere numbers than this shows the first of them and sums up the others.
 _MAX_NUMBER_ROWS: Final = 200
 _SHOWN_NUMBER_ROWS: Final = 100
+_YEARS: Final = range(1900, 2101)
 _MIN_WORDS: Final = 0.1  # share of a row's cells that hold words, for it to be more than numbers
 
 Kind: TypeAlias = Literal["words", "number", "date"]
@@ -110,9 +111,9 @@ def _put_table(
     columns = _find_columns(band)
     header: Row | None = None
     rest = band
-    if _is_header(band, len(columns)):
+    if _is_header(band, columns):
         header, rest = band[0], band[1:]
-    elif earlier and len(columns) > 1 and set(columns) <= set(_find_columns([earlier])):
+    elif earlier and _goes_on(band, columns, earlier):
         header, columns = earlier, _find_columns([earlier])
     kept, left_out = _leave_out_numbers(rest)
     for rows in _batch(kept):
@@ -129,20 +130,31 @@ def _put_table(
     return header or earlier
 
 
+def _goes_on(band: list[Row], columns: list[int], header: Row) -> bool:
+    """True for rows with values that stand under the names of the table above."""
+    values = any(cell.kind != "words" for _, cells in band for cell in cells)
+    return values and len(columns) > 1 and set(columns) <= set(_find_columns([header]))
+
+
 def _batch(rows: Sequence[Row]) -> Iterator[list[Row]]:
     """The rows in groups of as many as one block holds."""
     return (list(rows[start : start + _BLOCK_ROWS]) for start in range(0, len(rows), _BLOCK_ROWS))
 
 
-def _is_header(band: list[Row], width: int) -> bool:
-    """True when the first row names the columns: words only, and over most of them."""
+def _is_header(band: list[Row], columns: list[int]) -> bool:
+    """True when the first row names most of the columns: by words, years or dates."""
     first = band[0][1]
-    return (
-        len(band) > 1
-        and 2 * len(first) > width
-        and len(first) > 1
-        and all(cell.kind == "words" for cell in first)
-    )
+    if len(band) < 2 or len(first) < 2 or 2 * len(first) <= len(columns):
+        return False
+    if all(cell.kind == "words" for cell in first):
+        return True
+    labelled = first[0].kind == "words" or first[0].column > columns[0]
+    return labelled and all(map(_is_name, first)) and not all(map(_is_name, band[1][1]))
+
+
+def _is_name(cell: Cell) -> bool:
+    """True for a cell that may well name a column."""
+    return cell.kind != "number" or cell.number in _YEARS
 
 
 def _lay_out(cells: Iterable[Cell], columns: list[int]) -> list[str]:

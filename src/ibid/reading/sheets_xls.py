@@ -44,11 +44,12 @@ def read_xls(data: bytes, name: str) -> Document:
 def _read_sheet(book: calamine.CalamineWorkbook, name: str, *, hidden: bool) -> Sheet:
     found = Sheet(name, hidden=hidden)
     sheet = book.get_sheet_by_name(name)
-    start = sheet.start
-    if start is None:
+    if sheet.start is None:
         return found
-    top, left = start
-    for number, row in enumerate(sheet.to_python(), top + 1):
+    left = sheet.start[1]
+    # Row by row: as one list a sparse sheet takes twice the memory. It begins with the empty rows
+    # above the first cell, but leaves the empty columns before it out.
+    for number, row in enumerate(sheet.iter_rows(), 1):
         cells = [_make_cell(column, value) for column, value in enumerate(row, left) if value != ""]
         if cells:
             found.rows.append((number, cells))

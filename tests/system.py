@@ -1,0 +1,21 @@
+"""Programs of the system that some tests need: skipped without them, or failed where all must run."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+
+def require(program: str) -> None:
+    """Skip the test, with the reason, where a program isn't installed.
+
+    With IBID_ALL_SYSTEM_TESTS=1 it fails instead: there nothing may be left out.
+    """
+    if shutil.which(program):
+        return
+    reason = f"the program {program} is not installed"
+    if os.environ.get("IBID_ALL_SYSTEM_TESTS") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
