@@ -3,14 +3,17 @@
     python bench/chunking.py --cache /tmp/vectors.sqlite
 
 The five long documents and the 472 questions of chroma_general, whose answers are exact ranges of
-the text. All passages of a chunker are ranked for a question by the default embedder, by BM25 over
-ibid's own terms, and by both with reciprocal rank fusion; they are taken from the best on until
-the budget is spent, the last one in part, so that all chunkers show the same number of pieces. A
-question's score compares the ranges shown with those asked for; scores are means over questions.
+the text. To all chunkers the documents are plain text; only ibid is told the headings that one of
+them marks, as its readers tell them, and one row shows it without. The passages of a chunker are
+ranked for a question by the default embedder, by BM25 over ibid's own terms, and by both with
+reciprocal rank fusion. They are shown from the best on until the budget is spent, the last one in
+part, so that all chunkers show the same number of pieces; heading paths are not counted. A score
+compares the ranges shown with those asked for, and is a mean over questions. Of a window of 400
+pieces the embedder reads the first 254.
 
-Sizes and rules were chosen on the questions with even numbers; those with odd ones are reported.
-The exit code is 1 when another chunker has better recall or IoU than ibid's default, by the mean
-over budgets and retrievers.
+The size and the rules of ibid were chosen on every other question, and are reported on the rest.
+The exit code is 1 when another way has better recall or IoU than ibid's default, by the mean over
+budgets and retrievers.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ import sqlite3
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -162,10 +165,11 @@ def read_questions() -> list[Question]:
 # -- chunkers -------------------------------------------------------------------------------
 
 
-def cut_by_ibid(text: Text, embedder: Embedder, *, size: int) -> list[Piece]:
+def cut_by_ibid(text: Text, embedder: Embedder, *, size: int, headings: bool = True) -> list[Piece]:
     """The passages of ibid's chunker, with the prefix and the lead that it embeds."""
+    document = text.document
     passages = chunk(
-        text.document,
+        document if headings else replace(document, blocks=find_blocks(document.text)),
         choose_chunking("structure", size),
         tokenizer=embedder.tokenizer,
         content_hash="",
@@ -335,16 +339,16 @@ def print_row(name: str, count: int, figures: Mapping[str, float], *, head: bool
 
 
 def report_best(figures: Mapping[str, Mapping[str, float]]) -> int:
-    """Say by which mean each metric is best; 1 when one of them is not ibid's default."""
+    """Print each metric's mean over retrievers and budgets; 1 when another way beats ibid's."""
     code = 0
     for metric in ("recall", "IoU"):
         means = {
             name: float(np.mean([value for key, value in row.items() if f" {metric}@" in key]))
             for name, row in figures.items()
         }
-        best = max(means, key=means.__getitem__)
         print(f"mean {metric}: " + ", ".join(f"{n} {100 * m:.2f}" for n, m in means.items()))
-        code |= DEFAULT in means and means[best] > means[DEFAULT]
+        others = (mean for name, mean in means.items() if not name.startswith("ibid"))
+        code |= DEFAULT in means and max(others, default=0.0) > means[DEFAULT]
     return int(code)
 
 
@@ -360,6 +364,7 @@ CHUNKERS: Final[Mapping[str, Chunker]] = {
     "sentences 200": partial(pack_sentences, size=200),
     "sentences 254": partial(pack_sentences, size=254),
     DEFAULT: partial(cut_by_ibid, size=DEFAULTS["structure"][0]),
+    "ibid, headings unmarked": partial(cut_by_ibid, size=DEFAULTS["structure"][0], headings=False),
     "ibid 150": partial(cut_by_ibid, size=150),
     "ibid 254": partial(cut_by_ibid, size=254),
 }

@@ -101,10 +101,9 @@ def make_pdf(*pages: Sequence[Placed], info: str = "", rotate: int = 0, catalog:
 def make_encrypted_pdf(text: str, *, user: str = "", owner: str = "owner") -> bytes:
     """A PDF of one line, encrypted in the oldest way (RC4, 40 bits)."""
     identifier = b"0123456789abcdef"
-    pad = lambda word: (word.encode("latin-1") + _PADDING)[:32]  # noqa: E731 (two uses, one line)
-    entry = _encrypt(hashlib.md5(pad(owner)).digest()[:5], pad(user))
+    entry = _encrypt(hashlib.md5(_pad(owner)).digest()[:5], _pad(user))
     allowed = -4
-    seed = pad(user) + entry + allowed.to_bytes(4, "little", signed=True) + identifier
+    seed = _pad(user) + entry + allowed.to_bytes(4, "little", signed=True) + identifier
     key = hashlib.md5(seed).digest()[:5]
     maker = PdfMaker()
     content = f"BT /F 12 Tf 50 700 Td ({text}) Tj ET".encode("latin-1")
@@ -123,6 +122,10 @@ def make_encrypted_pdf(text: str, *, user: str = "", owner: str = "owner") -> by
         f"/ID[<{identifier.hex()}><{identifier.hex()}>]/Encrypt<</Filter/Standard/V 1/R 2"
         f"/O<{entry.hex()}>/U<{check.hex()}>/P {allowed}>>"
     )
+
+
+def _pad(word: str) -> bytes:
+    return (word.encode("latin-1") + _PADDING)[:32]
 
 
 def _encrypt(key: bytes, data: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Programs of the system that some tests need: skipped without them, or failed where all must run."""
+"""Programs of the system that some tests need: they are skipped without, or fail if asked to."""
 
 from __future__ import annotations
 

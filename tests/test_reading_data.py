@@ -20,7 +20,7 @@ def blocks(document: Document) -> list[tuple[str, str | None, str]]:
 @pytest.mark.parametrize(
     ("name", "source"),
     [
-        ("a.csv", 'Name,Note\nAnn,"one, two"\nBob,"x\ny"\n'.encode()),
+        ("a.csv", b'Name,Note\nAnn,"one, two"\nBob,"x\ny"\n'),
         ("a.csv", 'Name;Note\r\nAnn;one, two\r\nBob;"x\r\ny"\r\n'.encode("utf-8-sig")),
         ("a.tsv", 'Name\tNote\nAnn\tone, two\nBob\t"x\ny"\n'.encode("utf-16")),
         ("a.csv", b"sep=|\nName|Note\nAnn|one, two\nBob|x y\n"),
@@ -75,12 +75,19 @@ def test_a_sea_of_numbers_is_summed_up() -> None:
     source = "x,y\n" + "".join(f"{i},{i * 0.5}\n" for i in range(5000))
     document = read_bytes(source.encode(), "a.csv")
     assert len(document.text) < 5000
-    assert blocks(document)[-1] == (
-        "list",
-        "rows 102-5001",
-        "5000 rows in all; the columns:\n- x: 5000 values from 0 to 4999\n"
-        "- y: 5000 values from 0.0 to 2499.5",
-    )
+    assert blocks(document)[-2:] == [
+        (
+            "paragraph",
+            "rows 102-5001",
+            "4900 more rows of numbers are left out here. Their columns:",
+        ),
+        (
+            "table",
+            "rows 102-5001",
+            "| Column | Count | Smallest | Largest |\n| --- | --- | --- | --- |\n"
+            "| x | 4900 | 100 | 4999 |\n| y | 4900 | 50.0 | 2499.5 |",
+        ),
+    ]
 
 
 def test_a_quote_that_nobody_closed_costs_no_text() -> None:
@@ -154,14 +161,13 @@ def test_xml_record_by_record() -> None:
         "<empty/><note by='Ann'>Hi &amp; bye</note></facts>"
     )
     expected = [
-        ("list", None, "country id=us"),
         ("heading", None, "United States"),
-        ("list", None, "capital: Washington, DC"),
+        ("list", None, "country id=us\ncapital: Washington, DC"),
         ("paragraph", None, "Mixed words here."),
         ("list", None, "note by=Ann: Hi & bye"),
     ]
     for encoding in ("utf-8", "utf-16"):
-        assert sorted(blocks(read_bytes(source.encode(encoding), "a.xml"))) == sorted(expected)
+        assert blocks(read_bytes(source.encode(encoding), "a.xml")) == expected
 
 
 RSS = """<rss xmlns:dc="http://purl.org/dc/elements/1.1/"
@@ -199,9 +205,7 @@ def test_the_items_of_a_feed_are_sections() -> None:
 
 def test_xml_resolves_no_entity_and_survives_bombs() -> None:
     outside = '<!DOCTYPE l [<!ENTITY x SYSTEM "file:///etc/hostname">]><l>hi &x; there</l>'
-    assert read_bytes(outside.encode(), "a.xml").text == "l: hi &x; there" or (
-        "hi" in read_bytes(outside.encode(), "a.xml").text
-    )
+    assert read_bytes(outside.encode(), "a.xml").text == "hi &x; there"
     laughs = "".join(f'<!ENTITY a{i} "{f"&a{i - 1};" * 10 if i else "ha"}">' for i in range(12))
     bomb = f"<!DOCTYPE l [{laughs}]><l>&a11;</l>"
     assert len(read_bytes(bomb.encode(), "a.xml").text) < 2 * len(bomb)

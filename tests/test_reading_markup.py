@@ -97,8 +97,7 @@ def test_restructured_text() -> None:
         ("list", 0, "3. three\n4. four\n   - nested"),
         ("list", 0, "- term:\n  definition"),
         ("paragraph", 0, "Note: Beware of this."),
-        ("paragraph", 0, "New in version 1.2"),
-        ("paragraph", 0, "New thing."),
+        ("paragraph", 0, "New in version 1.2 New thing."),
         ("paragraph", 0, "foo(*args)"),
         ("paragraph", 0, "Does foo."),
         ("code", 0, "def foo():\n\n    return 1"),
@@ -208,8 +207,8 @@ def test_asciidoc() -> None:
         ("paragraph", 0, "tail"),
     ]
     lines = {document.text[b.span].rstrip(): b.lines for b in document.blocks}
-    assert lines["Section"] == (9, 9)
-    assert lines["def f():\n    return 1"] == (13, 16)
+    assert lines["Section"] == (10, 10)
+    assert lines["def f():\n    return 1"] == (14, 17)
 
 
 TEX = r"""% a comment

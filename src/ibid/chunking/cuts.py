@@ -32,7 +32,8 @@ def cut_items(text: str, span: Span, language: str | None) -> list[Span]:
     indents = [len(mark[1]) for mark in marks if mark]
     if not indents:
         return cut_lines(text, span, language)
-    starts = [mark.start() for mark in marks if mark and len(mark[1]) == min(indents)]
+    outermost = min(indents)
+    starts = [mark.start() for mark in marks if mark and len(mark[1]) == outermost]
     edges = [span[0], *(start for start in starts if start > span[0]), span[1]]
     return _trim_all(text, pairwise(edges))
 

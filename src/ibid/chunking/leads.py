@@ -19,6 +19,8 @@ _CLOSES: Final = (")", "]", "}")
 _INTRODUCES: Final = (":", "：")
 _MAX_LEAD_IN: Final = 200
 """Characters of a paragraph that introduces a list as a whole; of a longer one its end does."""
+_MAX_SCOPES: Final = 3
+"""Lines that lead a part of code: a class, a function, and what is within."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +53,12 @@ class LeadMaker:
         return self._made[key]
 
     def _fit(self, lines: Sequence[str], limit: int) -> Lead:
+        lines = lines[-limit:]
+        found = find_pieces(self._tokenizer, [line + "\n" for line in lines])
+        counts = [len(pieces) for pieces in found]
         for first in range(len(lines)):
-            text = "\n".join(lines[first:])
-            [found] = find_pieces(self._tokenizer, [text + "\n"])
-            if len(found) <= limit:
-                return Lead(text, len(found))
+            if sum(counts[first:]) <= limit:
+                return Lead("\n".join(lines[first:]), sum(counts[first:]))
         return Lead(*shorten_text(lines[-1], "\n", self._tokenizer, limit))
 
 
@@ -110,7 +113,7 @@ def find_scopes(text: str, blocks: Sequence[Block]) -> dict[int, Spans]:
             closes = line.lstrip().startswith(_CLOSES)
             while scopes and scopes[-1][0] >= indent + closes:
                 scopes.pop()
-            found[start] = tuple(scope for _, scope in scopes)
+            found[start] = tuple(scope for _, scope in scopes[:_MAX_SCOPES])
             if not closes:
                 scopes.append((indent, (start, start + len(line))))
     return found

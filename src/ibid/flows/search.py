@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 from typing import Final
 
 from ibid.flows.options import SearchOptions
@@ -39,7 +38,7 @@ def search(
         with watch.timing("fuse"):
             fused = fuse_runs(runs, options)
             deep = reranker is not None or options.distinct or options.section_pieces > 0
-            hits = fetch_hits(snapshot, fused if deep else fused[: options.k])
+            hits: Sequence[Hit] = fetch_hits(snapshot, fused if deep else fused[: options.k])
         if reranker is not None:
             with watch.timing("rerank"):
                 hits = rerank_hits(query.text, hits, reranker)
@@ -47,9 +46,13 @@ def search(
             from ibid.flows.widen import widen_hits  # noqa: PLC0415 - seldom asked for
 
             with watch.timing("widen"):
-                pieces, tokenizer = options.section_pieces, embedder.tokenizer
-                wide = widen_hits(hits, pieces, snapshot=snapshot, tokenizer=tokenizer)
-                hits = tuple(islice(wide, options.k))
+                hits = widen_hits(
+                    hits,
+                    options.section_pieces,
+                    k=options.k,
+                    snapshot=snapshot,
+                    tokenizer=embedder.tokenizer,
+                )
         hits = select_hits(hits, options.k, min_score=options.min_score, distinct=options.distinct)
     return SearchResult(
         query=query,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from ibid.chunking.sections import find_section
@@ -13,21 +13,34 @@ from ibid.records import Document, Hit, Passage
 
 
 def widen_hits(
-    hits: Iterable[Hit], pieces: int, *, snapshot: Snapshot, tokenizer: Tokenizer
-) -> Iterator[Hit]:
-    """The hits with the widest range around each that has at most so many word pieces.
+    hits: Iterable[Hit], pieces: int, *, k: int, snapshot: Snapshot, tokenizer: Tokenizer
+) -> list[Hit]:
+    """The first k hits with the widest range around each that has at most so many word pieces.
 
-    That is the passage's section, one above it, or the whole document. Hits that are then the same
-    range fill one place, that of the first.
+    That is the passage's section, one above it, or the whole document. Of two hits whose ranges
+    lie one within the other, the better one's place shows the wider range.
     """
-    seen: set[tuple[str, int, int]] = set()
+    shown: list[Hit] = []
     for hit in hits:
         document = snapshot.document(hit.document_id, EVERYTHING).document
-        passage = _widen_passage(hit.passage, document, pieces, tokenizer)
-        place = (document.id, passage.start, passage.end)
-        if place not in seen:
-            seen.add(place)
-            yield replace(hit, passage=passage)
+        wide = replace(hit, passage=_widen_passage(hit.passage, document, pieces, tokenizer))
+        same = [place for place, other in enumerate(shown) if _is_nested(wide, other)]
+        for place in same[:1]:
+            widest = max(wide.passage, shown[place].passage, key=lambda p: p.end - p.start)
+            shown[place] = replace(shown[place], passage=widest)
+        if not same:
+            if len(shown) == k:
+                break
+            shown.append(wide)
+    return shown
+
+
+def _is_nested(one: Hit, other: Hit) -> bool:
+    """Whether one range lies within the other."""
+    if one.document_id != other.document_id:
+        return False
+    a, b = one.passage, other.passage
+    return (a.start <= b.start and b.end <= a.end) or (b.start <= a.start and a.end <= b.end)
 
 
 def _widen_passage(

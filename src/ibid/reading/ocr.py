@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby
-from statistics import fmean, median
+from statistics import fmean
 from typing import Final, NamedTuple
 
 DPI: Final = 200  # 300 read no better
@@ -101,7 +101,7 @@ def parse_table(table: str) -> Recognition:
     words = [fields for row in table.splitlines()[1:] if (fields := _parse_word(row))]
     if not words:
         return Recognition()
-    usual = median(word.height for word in words)
+    usual = _find_height(words)
     lines = []
     trusted: list[float] = []
     for _, group in groupby(words, key=lambda word: word.line):
@@ -109,7 +109,7 @@ def parse_table(table: str) -> Recognition:
         if fmean(word.confidence for word in row) < _LEAST_TRUST:
             continue
         trusted += [word.confidence for word in row]
-        height = median(word.height for word in row)
+        height = _find_height(row)
         lines.append(
             TextLine(
                 " ".join(word.text for word in row),
@@ -132,6 +132,11 @@ class _Word(NamedTuple):
     height: int
     confidence: float
     text: str
+
+
+def _find_height(words: Sequence[_Word]) -> float:
+    """The height of those words that have letters reaching up or down."""
+    return sorted(word.height for word in words)[len(words) * 3 // 4]
 
 
 def _parse_word(row: str) -> _Word | None:

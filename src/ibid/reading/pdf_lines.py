@@ -7,8 +7,9 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
+from math import pi
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
@@ -48,6 +49,10 @@ def read_lines(page: pdfium.PdfPage, text_page: pdfium.PdfTextPage, number: int)
     return PageText(number, _drop_doubles(lines), width, height, turns, glyphs.count_unmapped())
 
 
+_Piece: TypeAlias = "tuple[int, int, Rectangle]"
+"""Where a piece begins and ends in the text of the page, and its box."""
+
+
 class _Glyphs:
     """Asks PDFium where the characters of a page stand, as seldom as can be: a call is 0.6 µs."""
 
@@ -55,7 +60,7 @@ class _Glyphs:
         self._raw = text_page.raw
         self._text = text_page.get_text_range()
         self._crop = page.get_cropbox()
-        self._turns = (page.get_rotation() // 90 + turns) % 4
+        self._turns: int = (page.get_rotation() // 90 + turns) % 4
         self._fonts: dict[int, tuple[float, bool]] = {}
         self._indices = self._map_indices(text_page.count_chars())
         self._loose = pdfium_c.FS_RECTF()
@@ -85,17 +90,17 @@ class _Glyphs:
         if sum(len(n.text) for n in turned) * 2 <= sum(len(n.text) for n in lines):
             return 0
         place = self._text.find(max((n.text.split()[0] for n in turned), key=len))
-        angle = pdfium_c.FPDFText_GetCharAngle(self._raw, self._index(max(place, 0)))
-        # The angle is counterclockwise, in radians, on the page before it is turned.
-        return (round(angle / (3.141592653589793 / 2)) - self._turns) % 4
+        angle: float = pdfium_c.FPDFText_GetCharAngle(self._raw, self._index(max(place, 0)))
+        # The angle is clockwise, in radians, on the page before it is turned to be shown.
+        return (-round(angle / (pi / 2)) - self._turns) % 4
 
     def count_unmapped(self) -> float:
         """The share of characters whose letter is unknown; all are asked where a few are."""
         if not self._suspect:
             return 0.0
-        count = pdfium_c.FPDFText_CountChars(self._raw)
+        count: int = pdfium_c.FPDFText_CountChars(self._raw)
         chars = range(count)
-        unmapped = sum(pdfium_c.FPDFText_HasUnicodeMapError(self._raw, i) == 1 for i in chars)
+        unmapped: int = sum(pdfium_c.FPDFText_HasUnicodeMapError(self._raw, i) == 1 for i in chars)
         return unmapped / count
 
     def _map_indices(self, count: int) -> list[int] | None:
@@ -112,7 +117,8 @@ class _Glyphs:
 
         def find(place: int) -> int:
             unit = place + bisect_left(wide, place)
-            return max(pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._raw, unit), 0)
+            found: int = pdfium_c.FPDFText_GetCharIndexFromTextIndex(self._raw, unit)
+            return max(found, 0)
 
         stretches = [(0, len(text) - 1)] if text else []
         while stretches:
@@ -128,7 +134,7 @@ class _Glyphs:
     def _index(self, place: int) -> int:
         return place if self._indices is None else self._indices[place]
 
-    def _cut(self, start: int, end: int) -> list[tuple[int, int, Rectangle]]:
+    def _cut(self, start: int, end: int) -> list[_Piece]:
         """The pieces of a line: where each begins and ends in the text, and its box."""
         first, last = self._index(start), self._index(end - 1)
         boxes = self._find_rectangles(first, last - first + 1)
@@ -138,9 +144,9 @@ class _Glyphs:
         if not across and whole[2] - whole[0] < (end - start) * height * _WIDE:
             return [(start, end, whole)]
         words = [
-            (first, last, self._find_word(first, last))
+            word
             for match in _WORD.finditer(self._text, start, end)
-            for first, last in self._part_word(match.start(), match.end(), height)
+            for word in self._find_word(match.start(), match.end(), height)
         ]
         gaps = [measure_gap(one[2], other[2]) for one, other in pairwise(words)]
         least = _choose_gap(gaps, height)
@@ -153,15 +159,13 @@ class _Glyphs:
                 pieces[-1] = first, word[1], unite([box, word[2]])
         return pieces
 
-    def _part_word(self, start: int, end: int, height: float) -> Iterator[tuple[int, int]]:
+    def _find_word(self, start: int, end: int, height: float) -> list[_Piece]:
         """A word as it is, or its characters where they stand too far apart to be one."""
-        left, _, right, _ = self._find_word(start, end)
-        step = 1 if right - left > (end - start) * height * _WIDEST else end - start
-        return ((i, i + step) for i in range(start, end, step))
-
-    def _find_word(self, start: int, end: int) -> Rectangle:
         first, last = self._index(start), self._index(end - 1)
-        return unite([self._find_loose(first), self._find_loose(last)])
+        box = unite((self._find_loose(first), self._find_loose(last)))
+        if box[2] - box[0] <= (end - start) * height * _WIDEST:
+            return [(start, end, box)]
+        return [(i, i + 1, self._find_loose(self._index(i))) for i in range(start, end)]
 
     def _make_line(self, start: int, end: int, box: Rectangle, hyphenated: bool) -> Line:
         text = self._text[start:end]

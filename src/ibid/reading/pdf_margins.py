@@ -14,7 +14,10 @@ _LEAST_PAGES: Final = 3
 _LEAST_NUMBERED: Final = 2  # pages that have nothing but their number there
 _SHARE: Final = 0.1  # of the pages: left and right pages may differ, and chapters too
 _STEP: Final = 4.0  # points: lines so near are at the same height
-_PAGE_NUMBER: Final = re.compile(r"\W*(?:\w{1,6}\.?\s)?\W*#\W*(?:\w{1,4}\s#)?\W*")
+_PAGE_NUMBER: Final = re.compile(  # 7, - 7 -, p. 7, Page 7, 7/12, Page 7 of 12
+    r"[^\w#]*(?:(?:p\.?|pp\.|\w*pag\w*\.?|seite|str\.|стр\.)\s?)?#(?:\s?(?:/|of|von|de|sur)\s?#)?[^\w#]*",
+    re.I,
+)
 _FIGURES: Final = re.compile(r"\d+|\b[ivxlc]+\b", re.I)
 
 Key: TypeAlias = "tuple[str, int]"
@@ -35,17 +38,18 @@ def drop_running(pages: Sequence[PageText]) -> tuple[list[PageText], list[str]]:
         for key, count in counts.items()
         if count >= (_LEAST_NUMBERED if _PAGE_NUMBER.fullmatch(key[0]) else least)
     }
-    told: dict[str, None] = {}
+    told: dict[Key, str] = {}
     kept = []
     for page, found in zip(pages, keys, strict=True):
         pairs = list(zip(page.lines, found, strict=True))
         lines = [line for line, key in pairs if key not in running]
         if lines and len(lines) < len(pairs):
-            dropped = (line.text for line, key in pairs if key in running)
-            told |= dict.fromkeys(text for text in dropped if not _FIGURES.search(text))
+            for line, key in pairs:
+                if key and key in running and not _PAGE_NUMBER.fullmatch(key[0]):
+                    told.setdefault(key, line.text)
             page = page._replace(lines=lines)
         kept.append(page)
-    return kept, list(told)
+    return kept, list(dict.fromkeys(told.values()))
 
 
 def _find_keys(page: PageText) -> list[Key | None]:

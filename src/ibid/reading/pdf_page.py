@@ -118,7 +118,7 @@ def join_row(row: Sequence[Line], backwards: bool = False) -> Line:
     for before, piece in pairwise(row):
         apart = max(piece.left - before.right, before.left - piece.right)
         same = before.size * 0.9 < piece.size < before.size * 1.1
-        touching = apart < before.size * _TOUCHING
+        touching = abs(apart) < before.size * _TOUCHING
         joined = touching and (same or piece.text.startswith(_CLOSING))
         text += piece.text if joined else f" {piece.text}"
     longest = max(row, key=lambda piece: len(piece.text))

@@ -15,7 +15,7 @@ _ARABIC_MARK: Final = re.compile(r"\s+(?=[\u064b-\u0652])")
 _LATIN_THEN_ARABIC: Final = re.compile("(?<=[A-Za-z])(?=[\u0620-\u064a])")
 _LEADERS: Final = re.compile(r"\s*(?:\.\s?){5,}")
 _BULLETS: Final = str.maketrans(dict.fromkeys("\uf0a7\uf0b7\uf0d8\uf076\uf0fc", "•"))
-_COMPOUND: Final = re.compile(r"[^\W\d_]+(?:[-‐][^\W_]+)+|[^\W\d_]+")
+_COMPOUND: Final = re.compile(r"[^\W\d_]+(?:[-‐][^\W_]+)*")
 _LAST_WORD: Final = re.compile(r"[^\W_]+(?:[-‐][^\W_]+)*$")
 _FIRST_WORD: Final = re.compile(r"[^\W_]+")
 _HYPHENS: Final = str.maketrans({"‐": "-"})
@@ -26,6 +26,7 @@ _STRANGE: Final = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd\U000f0000-\U0010ffff]"
 )
 _MIXED: Final = re.compile(r"[a-zà-ÿ][A-ZÀ-Þ]|[A-Za-zÀ-ÿ]\d[A-Za-zÀ-ÿ]|[A-Za-z][\\~^|{}þð][A-Za-z]")
+_SAMPLE: Final = 3_000  # characters
 _LEAST_WORDS: Final = 20  # fewer say little
 _MIXED_WORDS: Final = 0.4  # share of words that no language writes so
 
@@ -57,11 +58,8 @@ def mend_arabic(text: str, ligatures: set[int]) -> str:
 
 
 def gather_words(texts: Iterable[str]) -> frozenset[str]:
-    """The words that the texts hold, case folded, compounds with their hyphens and in parts."""
-    words: set[str] = set()
-    for text in texts:
-        words.update(_COMPOUND.findall(text.casefold().translate(_HYPHENS)))
-    return frozenset(words)
+    """The words that the texts hold, case folded, compounds with their hyphens."""
+    return frozenset(_COMPOUND.findall("\n".join(texts).casefold().translate(_HYPHENS)))
 
 
 def mend_word(start: str, rest: str, words: frozenset[str] = frozenset()) -> str:
@@ -87,6 +85,7 @@ def is_gibberish(text: str, unmapped: float = 0.0) -> bool:
     Told by glyphs without a known letter, by code points that are no letters, and by words that
     no language writes so (`3HQČåQt SURVWĜHGN`): capitals, digits and signs within.
     """
+    text = text[:_SAMPLE]
     words = text.split()
     signs = sum(map(len, words))
     if not signs:

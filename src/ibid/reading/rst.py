@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 from docutils import nodes
 from docutils.core import publish_doctree
@@ -65,7 +65,7 @@ def read_rst(data: bytes, name: str) -> Document:
     return builder.build(title=walker.title or None, metadata=walker.metadata)
 
 
-class _AnyDirective(Directive):  # type: ignore[misc]  # docutils comes without types
+class _AnyDirective(Directive):
     """A directive that nobody here knows: what it is given and what is in it is its text."""
 
     optional_arguments = 1
@@ -117,18 +117,18 @@ _LABELS: Final = {
 
 def _accept_unknown(source: str) -> None:
     """Make docutils take every directive and role of the source."""
+    language: Any = en  # a module; its type is a protocol that modules can't be checked against
     document = new_document("", None)
-    document.reporter.report_level = _NEVER
     for name, directive in _DIRECTIVES.items():
         directives.register_directive(name, directive)
     for name in {found.lower() for found in _DIRECTIVE.findall(source)}:
-        known, _ = directives.directive(name, en, document)
+        known, _ = directives.directive(name, language, document)
         if known is None:
             directives.register_directive(name, _AnyDirective)
     for name in {found.lower() for found in _ROLE.findall(source)}:
-        known, _ = roles.role(name, en, 0, document.reporter)
-        if known is None:
-            roles.register_local_role(name, _make_inline)
+        role, _ = roles.role(name, language, 0, document.reporter)
+        if role is None:
+            roles.register_local_role(name, cast("Any", _make_inline))
 
 
 def _make_inline(
@@ -154,32 +154,32 @@ class _Walker:
         self._builder = builder
         self._level = 1  # of the section at hand
 
-    def put(self, node: nodes.Node) -> None:
+    def put(self, node: Any) -> None:
         """Put a node and all that is in it."""
         handler = _HANDLERS.get(node.tagname, _Walker.put_children)
         handler(self, node)
 
-    def put_children(self, node: nodes.Element) -> None:
+    def put_children(self, node: Any) -> None:
         """A node that only holds others."""
         for child in node.children:
             self.put(child)
 
-    def skip(self, node: nodes.Element) -> None:
+    def skip(self, node: Any) -> None:
         """A node that no reader sees."""
 
-    def put_failed(self, node: nodes.Element) -> None:
+    def put_failed(self, node: Any) -> None:
         """A message: where it holds a directive that was not carried out, that one's source."""
         for block in node.findall(nodes.literal_block):
             if block.astext().startswith(".."):
                 self.put_code(block)
 
-    def put_section(self, node: nodes.Element) -> None:
+    def put_section(self, node: Any) -> None:
         """A section: its headings are one level deeper."""
         self._level += 1
         self.put_children(node)
         self._level -= 1
 
-    def put_title(self, node: nodes.Element) -> None:
+    def put_title(self, node: Any) -> None:
         """The title of the document, a section, or of a box beside the text."""
         text = _flatten(node)
         if not isinstance(node.parent, nodes.document | nodes.section):
@@ -188,20 +188,20 @@ class _Walker:
         self.title = self.title or text
         self._builder.append(BlockKind.HEADING, text, level=min(self._level, 6))
 
-    def put_text(self, node: nodes.Element) -> None:
+    def put_text(self, node: Any) -> None:
         """A paragraph."""
         self._builder.append(BlockKind.PARAGRAPH, _flatten(node))
 
-    def put_lines(self, node: nodes.Element) -> None:
+    def put_lines(self, node: Any) -> None:
         """Lines that stand as they are written."""
         lines = [line.astext() for line in node.findall(nodes.line)]
         self._builder.append(BlockKind.PARAGRAPH, "\n".join(lines))
 
-    def put_code(self, node: nodes.Element) -> None:
+    def put_code(self, node: Any) -> None:
         """Text as it stands."""
         self._builder.append(BlockKind.CODE, node.astext())
 
-    def put_list(self, node: nodes.Element) -> None:
+    def put_list(self, node: Any) -> None:
         """A list with bullets or numbers."""
         number = node.get("start", 1) if node.tagname == "enumerated_list" else None
         for i, item in enumerate(node.children):
@@ -210,7 +210,7 @@ class _Walker:
             self._builder.close_item()
         self._builder.close_list()
 
-    def put_definitions(self, node: nodes.Element) -> None:
+    def put_definitions(self, node: Any) -> None:
         """A list whose items are terms, fields or options with what is said of them."""
         for item in node.children:
             *terms, body = item.children
@@ -220,31 +220,31 @@ class _Walker:
             self._builder.close_item()
         self._builder.close_list()
 
-    def put_table(self, node: nodes.Element) -> None:
+    def put_table(self, node: Any) -> None:
         """A table, its caption before it."""
         for title in node.findall(nodes.title):
             self._builder.append(BlockKind.PARAGRAPH, _flatten(title))
         header = next(iter(node.findall(nodes.thead)), None) is not None
         self._builder.append(BlockKind.TABLE, format_table(_read_rows(node), header=header))
 
-    def put_admonition(self, node: nodes.Element) -> None:
+    def put_admonition(self, node: Any) -> None:
         """A note, a warning or the like: its kind, then its text."""
         first, *rest = node.children
         self._builder.append(BlockKind.PARAGRAPH, f"{node.tagname.capitalize()}: {_flatten(first)}")
         for child in rest:
             self.put(child)
 
-    def put_footnote(self, node: nodes.Element) -> None:
+    def put_footnote(self, node: Any) -> None:
         """A footnote or a citation with its label."""
         label, *body = node.children
         texts = [_flatten(child) for child in body]
         self._builder.append(BlockKind.PARAGRAPH, f"[{label.astext()}] {' '.join(texts)}")
 
-    def put_image(self, node: nodes.Element) -> None:
+    def put_image(self, node: Any) -> None:
         """An image: the text that stands for it."""
         self._builder.append(BlockKind.PARAGRAPH, node.get("alt", ""))
 
-    def put_docinfo(self, node: nodes.Element) -> None:
+    def put_docinfo(self, node: Any) -> None:
         """What the document says of itself at its top."""
         for field in node.children:
             name, text = field.tagname, _flatten(field)
@@ -255,11 +255,11 @@ class _Walker:
             self._builder.append(BlockKind.PARAGRAPH, f"{name.capitalize()}: {text}")
 
 
-def _flatten(node: nodes.Node) -> str:
+def _flatten(node: Any) -> str:
     return join_lines(filter(None, (" ".join(s.split()) for s in node.astext().split("\n"))))
 
 
-def _read_rows(table: nodes.Element) -> list[list[str]]:
+def _read_rows(table: Any) -> list[list[str]]:
     """The cells as a grid; one that spans others stands in the first of them."""
     rows: list[list[str]] = []
     taken: dict[int, int] = {}  # column -> rows from here on that a cell above covers

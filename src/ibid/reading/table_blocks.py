@@ -12,7 +12,7 @@ from ibid.records import BlockKind
 Row: TypeAlias = Sequence[str]
 
 ROWS_A_BLOCK: Final = 50
-_MAX_NUMBERS: Final = 1000  # rows; of a longer table of numbers alone only the columns are told
+_MAX_NUMBERS: Final = 200  # rows; of a longer table of numbers alone only the columns are told
 _KEPT_ROWS: Final = 100  # the first rows of such a table
 _NUMERIC: Final = 0.95  # share of its cells that are numbers
 _NUMBER: Final = re.compile(
@@ -33,8 +33,8 @@ def append_rows(
     """Put the rows as tables of at most `ROWS_A_BLOCK`, each with the header where there is one.
 
     `place` and `lines` say where the rows are found, given the numbers, from 0, of the first and
-    the last. A table of numbers alone that is very long keeps its first rows, and one line a
-    column that sums up the rest.
+    the last. A table of numbers alone that is long keeps its first rows, and a table that sums up
+    the columns of the rest.
     """
     kept = _KEPT_ROWS if _is_sea_of_numbers(rows) else len(rows)
     for first in range(0, kept, ROWS_A_BLOCK):
@@ -49,9 +49,11 @@ def append_rows(
     if kept < len(rows):
         last = len(rows) - 1
         builder.place = place(kept, last)
+        said = f"{len(rows) - kept} more rows of numbers are left out here. Their columns:"
+        builder.append(BlockKind.PARAGRAPH, said)
         builder.append(
-            BlockKind.LIST,
-            "\n".join(_sum_up(rows, header)),
+            BlockKind.TABLE,
+            format_table(_sum_up(rows[kept:], header), header=True),
             lines=lines(kept, last) if lines else None,
         )
     builder.place = None
@@ -71,16 +73,13 @@ def _is_sea_of_numbers(rows: Sequence[Row]) -> bool:
     return sum(1 for cell in cells if _NUMBER.fullmatch(cell)) >= len(cells) * _NUMERIC
 
 
-def _sum_up(rows: Sequence[Row], header: Row | None) -> list[str]:
-    """A line for all the rows, then one for each column: how many values, from which to which."""
-    lines = [f"{len(rows)} rows in all; the columns:"]
+def _sum_up(rows: Sequence[Row], header: Row | None) -> list[list[str]]:
+    """A row for each column: how many values it has, the smallest and the largest number."""
+    table = [["Column", "Count", "Smallest", "Largest"]]
     for column in range(max(map(len, rows))):
-        name = header[column] if header and column < len(header) else ""
+        name = header[column] if header and column < len(header) else f"column {column + 1}"
         values = [row[column].strip() for row in rows if column < len(row) and row[column].strip()]
-        said = f"- {name or f'column {column + 1}'}: {len(values)} values"
-        if values and all(map(_PLAIN_NUMBER.fullmatch, values)):
-            said += f" from {min(values, key=float)} to {max(values, key=float)}"
-        elif values:
-            said += f" from {values[0]} to {values[-1]}, in their order"
-        lines.append(said)
-    return lines
+        numbers = [value for value in values if _PLAIN_NUMBER.fullmatch(value)]
+        ends = [min(numbers, key=float), max(numbers, key=float)] if numbers else []
+        table.append([name, str(len(values)), *ends])
+    return table
