@@ -84,11 +84,13 @@ class Library:
         overwrite: bool = False,
         flags: Mapping[str, JSON] | None = None,
         folder: Path | None = None,
+        password: str | None = None,
     ) -> IngestReport:
         """Read files, folders walked, into documents; ids are paths relative to `folder`.
 
         `folder` is the current one unless given. An id that exists is refused, with nothing
-        changed, unless `overwrite`. Raises DuplicateDocument or BadQuery.
+        changed, unless `overwrite`. `password` opens encrypted files. Raises DuplicateDocument or
+        BadQuery.
         """
         from ibid.flows.files import find_files, write_files
 
@@ -97,7 +99,7 @@ class Library:
             files,
             index=self._index,
             embedder=self._parts.embedder,
-            options=self._parts.ingest,
+            options=replace(self._parts.ingest, password=password),
             create=not overwrite,
             flags=flags or {},
         )
@@ -110,14 +112,15 @@ class Library:
         checksum: bool = False,
         dry_run: bool = False,
         allow_emptying: bool = False,
+        password: str | None = None,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """Make the documents of a folder's source equal to the folder.
 
         The first folder's ids have no prefix, a later one's its base name, unless `prefix` says.
         `checksum` reads every file, `dry_run` only tells what would be done, `allow_emptying`
-        lets more than half of the documents go. Raises InputError or BadSetting, with nothing
-        changed.
+        lets more than half of the documents go, `password` opens encrypted files. Raises InputError
+        or BadSetting, with nothing changed.
         """
         from ibid.flows.register import register_source
         from ibid.flows.sync import sync_folder
@@ -125,7 +128,7 @@ class Library:
 
         source = FolderSource(folder)
         options = SyncOptions(
-            ingest=self._parts.ingest,
+            ingest=replace(self._parts.ingest, password=password),
             checksum=checksum,
             dry_run=dry_run,
             allow_emptying=allow_emptying,

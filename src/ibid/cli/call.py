@@ -119,6 +119,16 @@ def _add_options(function: Callable[..., int]) -> Callable[..., int]:
     return function
 
 
+def opens_files(function: Any) -> Any:
+    """The option of every verb that reads files."""
+    return click.option(
+        "--password",
+        envvar="IBID_PASSWORD",
+        show_envvar=True,
+        help="Opens files that are encrypted.",
+    )(function)
+
+
 def read_principals(names: tuple[str, ...]) -> Principals:
     """The set that the caller holds; `*` is the owner, who stands alone. Raises BadQuery."""
     if OWNER.value not in names:

@@ -10,7 +10,7 @@ import click
 
 from ibid.chunking.chunk import chunk
 from ibid.chunking.options import Chunking, choose_chunking
-from ibid.cli.call import Call, Outcome, verb
+from ibid.cli.call import Call, Outcome, opens_files, verb
 from ibid.cli.words import count_words, join_words
 from ibid.flows.prepare import clean_document, hash_content
 from ibid.language.detection import detect_language
@@ -24,12 +24,13 @@ _FILE = click.Path(exists=True, dir_okay=False, readable=False, path_type=Path)
 
 @verb
 @click.argument("path", type=_FILE)
-def convert_command(call: Call, path: Path) -> Outcome:
+@opens_files
+def convert_command(call: Call, path: Path, password: str | None) -> Outcome:
     """Show a file as the document it becomes.
 
     In words that is its text; --json adds blocks, title and metadata.
     """
-    document = _read(call, path)
+    document = _read(call, path, password)
     return Outcome(shape_document(document), document.text)
 
 
@@ -47,12 +48,19 @@ def convert_command(call: Call, path: Path) -> Outcome:
 @click.option(
     "--explain", is_flag=True, help="Tell what cut each passage and how long it is, as embedded."
 )
+@opens_files
 def chunk_command(
-    call: Call, path: Path, by: str, size: int | None, overlap: int | None, explain: bool
+    call: Call,
+    path: Path,
+    by: str,
+    size: int | None,
+    overlap: int | None,
+    explain: bool,
+    password: str | None,
 ) -> Outcome:
     """Show a file as the passages it becomes."""
     chunking = choose_chunking(by, size, overlap)
-    document = _read(call, path)
+    document = _read(call, path, password)
     embedder = choose_embedder(None, call.load_settings())
     passages = chunk(
         document,
@@ -73,8 +81,9 @@ def chunk_command(
     return Outcome(shape, _tell_passages(passages, pieces, chunking if explain else None))
 
 
-def _read(call: Call, path: Path) -> Document:
-    document = read_file(path, max_bytes=call.load_settings().ingest.max_file_bytes)
+def _read(call: Call, path: Path, password: str | None) -> Document:
+    most = call.load_settings().ingest.max_file_bytes
+    document = read_file(path, max_bytes=most, password=password)
     return clean_document(replace(document, id=path.as_posix(), source=path.resolve().as_uri()))
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ibid.cli.call import Call, Outcome, Part, verb
+from ibid.cli.call import Call, Outcome, Part, opens_files, verb
 from ibid.cli.words import count_words, make_table
 from ibid.errors import LibraryNotFound
 from ibid.flows.options import describe_said
@@ -79,27 +79,37 @@ def _split_tag(tag: str) -> tuple[str, str | None]:
 @verb
 @click.argument("paths", nargs=-1, required=True, type=_EXISTING)
 @click.option("--id", help="The document's id, for one file.")
+@opens_files
 @_said
-def add_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: Any) -> Outcome:
+def add_command(
+    call: Call, paths: tuple[Path, ...], id: str | None, password: str | None, **said: Any
+) -> Outcome:
     """Create documents from files; an id that exists is refused.
 
     Folders are walked. An id is the file's path relative to the current folder, or --id.
     """
     with call.open_library(create=True, sends=("embedder",)) as library:
-        return _tell(library.add_files(paths, id=id, flags=_describe(said)))
+        report = library.add_files(paths, id=id, flags=_describe(said), password=password)
+    return _tell(report)
 
 
 @verb
 @click.argument("paths", nargs=-1, required=True, type=_EXISTING)
 @click.option("--id", help="The document's id, for one file.")
+@opens_files
 @_said
-def update_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: Any) -> Outcome:
+def update_command(
+    call: Call, paths: tuple[Path, ...], id: str | None, password: str | None, **said: Any
+) -> Outcome:
     """Write documents over those with their ids.
 
     An id that is new is created. What isn't said of access, tags and archiving stays as it was.
     """
     with call.open_library(create=True, sends=("embedder",)) as library:
-        return _tell(library.add_files(paths, id=id, overwrite=True, flags=_describe(said)))
+        report = library.add_files(
+            paths, id=id, overwrite=True, flags=_describe(said), password=password
+        )
+    return _tell(report)
 
 
 @verb
@@ -110,8 +120,15 @@ def update_command(call: Call, paths: tuple[Path, ...], id: str | None, **said: 
 @click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
 @click.option("--yes", is_flag=True, help="Also remove more than half of the documents.")
 @click.option("--checksum", is_flag=True, help="Read every file, also those that look unchanged.")
+@opens_files
 def sync_command(
-    call: Call, folder: Path, prefix: str | None, dry_run: bool, yes: bool, checksum: bool
+    call: Call,
+    folder: Path,
+    prefix: str | None,
+    dry_run: bool,
+    yes: bool,
+    checksum: bool,
+    password: str | None,
 ) -> Outcome:
     """Make the library equal to a folder.
 
@@ -133,6 +150,7 @@ def sync_command(
             dry_run=dry_run,
             allow_emptying=yes,
             checksum=checksum,
+            password=password,
             on_progress=on_progress,
         )
     return _tell(report, "would be " if dry_run else "")

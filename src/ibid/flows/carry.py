@@ -17,7 +17,7 @@ from ibid.flows.prepare import clean_document, hash_content
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
 from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, SourceInfo
-from ibid.reading.pool import FileRead, FileToRead
+from ibid.reading.pool import FileRead
 from ibid.records import Document, Failed, Skipped
 from ibid.sources.folder import FolderSource
 from ibid.sources.layers import layer_metadata
@@ -69,12 +69,8 @@ class Sync:
             on_progress(Progress(done, len(self.plan.read), version))
 
     def _read_files(self) -> Iterator[FileRead]:
-        options = self.options.ingest
-        files = (
-            FileToRead(self.folder.find(file.path), file.path, options.max_file_bytes)
-            for file in self.plan.read
-        )
-        return read_files(files, options)
+        files = ((self.folder.find(file.path), file.path) for file in self.plan.read)
+        return read_files(files, self.options.ingest)
 
     def _take(self, read: FileRead, movable: dict[str, str], batch: Batch) -> None:
         """Turn what was read of a file, and what came inside it, into changes."""

@@ -113,16 +113,19 @@ def write_files(
 
 
 def _read_all(files: Sequence[NamedFile], options: IngestOptions) -> Iterator[FileRead]:
-    named = (FileToRead(f.path, f.path.name, options.max_file_bytes) for f in files)
-    return read_files(named, options)
+    return read_files(((file.path, file.path.name) for file in files), options)
 
 
-def read_files(files: Iterable[FileToRead], options: IngestOptions) -> Iterator[FileRead]:
-    """What comes of each file, in order, read in processes of their own."""
+def read_files(files: Iterable[tuple[Path, str]], options: IngestOptions) -> Iterator[FileRead]:
+    """What comes of each file, given by its path and its name, in order; read in children."""
+    wanted = (
+        FileToRead(path, name, options.max_file_bytes, password=options.password)
+        for path, name in files
+    )
     with ReaderPool(
         options.readers, wall_s=options.read_seconds, memory_bytes=options.read_bytes
     ) as pool:
-        yield from pool.read(files)
+        yield from pool.read(wanted)
 
 
 def _take(

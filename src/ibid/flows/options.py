@@ -31,7 +31,8 @@ class IngestOptions:
     Files over `max_file_bytes` are refused; the others are read by `readers` processes, each
     within `read_seconds` for a file and `read_bytes` of memory. A commit is due when
     `commit_seconds` have passed since the last one, or `commit_passages` passages wait. With a
-    `contextualizer`, a model writes a context for each passage.
+    `contextualizer`, a model writes a context for each passage. `password` opens files that are
+    encrypted.
     """
 
     chunking: Chunking = Chunking()
@@ -42,6 +43,7 @@ class IngestOptions:
     commit_seconds: float = 5.0
     commit_passages: int = 512
     contextualizer: Contextualizer | None = None
+    password: str | None = field(default=None, repr=False)
 
     def tell_recipe(self, chunking: Chunking) -> str:
         """What a document's passages are made by, beside the document itself."""

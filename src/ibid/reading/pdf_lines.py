@@ -78,9 +78,10 @@ class _Glyphs:
                 continue
             hyphenated = match["end"] in ("\ufffe", "\x02")
             first = start + len(text) - len(text.lstrip())
-            pieces = self._cut(first, start + len(text.rstrip()))
-            for number, piece in enumerate(pieces, 1):
-                line = self._make_line(*piece, hyphenated and number == len(pieces))
+            pieces, uniform = self._cut(first, start + len(text.rstrip()))
+            for piece in pieces:
+                divided = hyphenated and piece is pieces[-1]
+                line = self._make_line(piece, divided=divided, uniform=uniform)
                 if line.text:
                     yield line
 
@@ -134,15 +135,19 @@ class _Glyphs:
     def _index(self, place: int) -> int:
         return place if self._indices is None else self._indices[place]
 
-    def _cut(self, start: int, end: int) -> list[_Piece]:
-        """The pieces of a line: where each begins and ends in the text, and its box."""
+    def _cut(self, start: int, end: int) -> tuple[list[_Piece], bool]:
+        """The pieces of a line, and True when the file draws all of it at once, in one font."""
         first, last = self._index(start), self._index(end - 1)
-        boxes = self._find_rectangles(first, last - first + 1)
-        whole = unite(boxes) if boxes else self._find_loose(first)
-        height = self._find_size((first + last) // 2) or min(whole[3] - whole[1], _MAX_SIZE)
+        if pdfium_c.FPDFText_HasUnicodeMapError(self._raw, first) == 1:
+            self._suspect = True
+        runs = pdfium_c.FPDFText_CountRects(self._raw, first, last - first + 1)
+        boxes = self._find_runs(runs) if runs > 1 else []
+        whole = unite([self._find_loose(first), self._find_loose(last), *boxes])
+        _, top, _, bottom = self._find_loose(first if runs == 1 else (first + last) // 2)
+        height = min(bottom - top or whole[3] - whole[1], _MAX_SIZE)
         across = [a for a, b in pairwise(boxes) if measure_gap(a, b) > height * _GAP]
         if not across and whole[2] - whole[0] < (end - start) * height * _WIDE:
-            return [(start, end, whole)]
+            return [(start, end, whole)], runs == 1
         words = [
             word
             for match in _WORD.finditer(self._text, start, end)
@@ -157,7 +162,7 @@ class _Glyphs:
             else:
                 first, _, box = pieces[-1]
                 pieces[-1] = first, word[1], unite([box, word[2]])
-        return pieces
+        return pieces, runs == 1
 
     def _find_word(self, start: int, end: int, height: float) -> list[_Piece]:
         """A word as it is, or its characters where they stand too far apart to be one."""
@@ -167,19 +172,21 @@ class _Glyphs:
             return [(start, end, box)]
         return [(i, i + 1, self._find_loose(self._index(i))) for i in range(start, end)]
 
-    def _make_line(self, start: int, end: int, box: Rectangle, hyphenated: bool) -> Line:
+    def _make_line(self, piece: _Piece, *, divided: bool, uniform: bool) -> Line:
+        start, end, box = piece
         text = self._text[start:end]
         if _ARABIC.search(text):
             text = mend_arabic(text, self._find_ligatures(start, text))
-        # A raised figure may stand in the middle, or at the start: the larger of the two counts.
-        first = self._measure(self._index(start))
-        middle = self._measure(self._index((start + end - 1) // 2))
-        size, top, bottom, _ = max(first, middle)
-        bold = first[-1] and middle[-1]
+        size, top, bottom, bold = self._measure(self._index(start))
+        if not uniform:
+            # A raised figure may stand at the start or in the middle: the larger one counts.
+            middle = self._measure(self._index((start + end - 1) // 2))
+            bold = bold and middle[-1]
+            size, top, bottom, _ = max((size, top, bottom, bold), middle)
         if not size or box[3] - box[1] > size * _TALL:  # turned, or on several lines
             top, bottom = box[1], box[3]
             size = size or min(bottom - top, _MAX_SIZE)
-        return Line(clean_line(text), box[0], top, box[2], bottom, size, hyphenated, bold)
+        return Line(clean_line(text), box[0], top, box[2], bottom, size, divided, bold)
 
     def _measure(self, char: int) -> tuple[float, float, float, bool]:
         """The size of a character's font, the top and bottom of its line, True for bold."""
@@ -206,18 +213,11 @@ class _Glyphs:
             box = self._boxes[char] = place_box(self._crop, self._turns, *found)
         return box
 
-    def _find_size(self, char: int) -> float:
-        """The height of a character; it is noted when its letter is unknown."""
-        if pdfium_c.FPDFText_HasUnicodeMapError(self._raw, char) == 1:
-            self._suspect = True
-        _, top, _, bottom = self._find_loose(char)
-        return bottom - top
-
-    def _find_rectangles(self, first: int, count: int) -> list[Rectangle]:
-        """A box for each run of characters that the file draws at once."""
+    def _find_runs(self, count: int) -> list[Rectangle]:
+        """A box for each run of characters that the file draws at once, those counted last."""
         boxes = []
         left, top, right, bottom = self._edges
-        for i in range(pdfium_c.FPDFText_CountRects(self._raw, first, count)):
+        for i in range(count):
             pdfium_c.FPDFText_GetRect(self._raw, i, *self._edge_refs)
             found = left.value, bottom.value, right.value, top.value
             boxes.append(place_box(self._crop, self._turns, *found))
