@@ -45,12 +45,14 @@ def chunk_by_structure(
     max_tokens: int | None = MAX_TOKENS,
     language: str | None = None,
 ) -> list[Passage]:
-    """Passages of at most `size` pieces that never cross a section, in the document's order.
+    """Passages of about `size` pieces that never cross a section, in the document's order.
 
-    Whole paragraphs are packed up to the size; one that is longer is split at sentences, a longer
-    sentence at white space, a longer word anywhere. Lists, tables and code stay whole up to
-    `max_tokens`, then they are split between items, rows or lines. `overlap` pieces of the passage
-    before are repeated within a section, from a sentence where one begins there, else from a word.
+    Whole paragraphs, clauses and messages are packed up to the size, each with the rule that cut it
+    and the lines further up that belong to it. A paragraph that is longer is split at sentences, a
+    longer sentence at white space, a longer word anywhere. Lists, tables, code, questions with
+    their answers, entries and clauses stay whole up to `max_tokens`, then they are split between
+    items, rows, lines or blocks. `overlap` pieces of the passage before are repeated within a
+    section, from a sentence where one begins there, else from a word; not where a lead stands.
 
     No passage is blank, no character but white space lies outside all of them, and the indexed
     text of each has at most `max_tokens` pieces (None: no limit but the size). A section's first

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, TypeAlias
+from typing import Final
 
 from ibid.chunking.pieces import Span, Spans
 
@@ -52,14 +52,13 @@ def join_rules(first: Rule, second: Rule) -> Rule:
     return next((rule for rule in _TOLD_FIRST if rule in (first, second)), Rule.PARAGRAPHS)
 
 
-Room: TypeAlias = Callable[[Spans], int]
-"""The pieces that a passage with these leads may have beside them."""
-
-
-def pack_units(units: Iterable[Unit], count: Callable[[int, int], int], room: Room) -> list[Unit]:
+def pack_units(
+    units: Iterable[Unit], count: Callable[[int, int], int], room: Callable[[Spans], int]
+) -> list[Unit]:
     """Neighbours joined, from the first on, as long as they fit and have the same leads.
 
-    A lead that lies within the joined range is none any more.
+    `count` gives the pieces of a range, `room` those that a passage with these leads may have
+    beside them. A lead that lies within the joined range is none any more.
     """
     packed: list[Unit] = []
     for unit in units:
