@@ -157,6 +157,14 @@ def test_clauses_of_other_styles(text: str) -> None:
     assert rules(passages) == ["clause"] * 3
 
 
+def test_rows_of_letters_and_roman_numbers_nest() -> None:
+    rows = ["30. June 2020", "1. Term", "1.1 We", "(a) may", "(i) ask", "(ii) wait", "(b) go"]
+    text = "\n\n".join(rows)
+    found = {passage.text: passage.lead.split("\n") for passage in cut(text, 4, 40)}
+    assert found["(ii) wait"] == ["1. Term", "1.1 We", "(a) may"]
+    assert found["(b) go"] == ["1. Term", "1.1 We"]
+
+
 def test_a_numbered_list_is_no_contract() -> None:
     assert rules(cut("1. Mix.\n\n2. Bake.\n\n3. Eat.")) == ["section"]
 
@@ -277,11 +285,23 @@ CLASS = """class Engine:
 
 
 def test_code_is_cut_at_blank_lines_below_what_it_belongs_to() -> None:
-    passages = cut(make_document((CODE, CLASS)), 24, 32)
-    assert [(p.lead, p.text) for p in passages[1:]] == [
-        ("class Engine:\n    def start(", "        burn(fuel)"),
-        ("class Engine:", "    def stop(self) -> None:\n        halt()"),
-    ]
+    *_, burn, stop = cut(make_document((CODE, CLASS)), 12, 30)
+    assert burn.text == "        burn(fuel)"
+    assert burn.lead == "class Engine:\n    def start("
+    assert stop.text == "    def stop(self) -> None:\n        halt()"
+    assert stop.lead == "class Engine:"
+
+
+def test_code_goes_on_where_it_is_indented_less() -> None:
+    _, rest = cut(make_document((CODE, CLASS)), 24, 32)
+    assert rest.text.startswith("        burn(fuel)")
+    assert rest.text.endswith("halt()")
+    assert rest.lead == "class Engine:\n    def start("
+
+
+def test_a_call_in_a_cell_is_no_entry() -> None:
+    document = make_document((CODE, 'print("red")'), (PARAGRAPH, "red"))
+    assert rules(cut(document)) == ["section"]
 
 
 def test_a_method_in_a_block_of_its_own_names_its_class() -> None:

@@ -261,6 +261,7 @@ def test_letters_as_a_reader_takes_them() -> None:
     assert clean_line("optional\xadhyphen") == "optionalhyphen"
     assert clean_line("Overview ............. 6") == "Overview … 6"
     assert clean_line("\uf0b7 an item") == "• an item"
+    assert clean_line("公司持股比 例 30 %") == "公司持股比例 30 %"
 
 
 def test_lam_and_alef_of_one_glyph_are_put_in_their_order() -> None:

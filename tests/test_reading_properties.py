@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -15,7 +17,8 @@ from ibid.chunking.chunk import chunk
 from ibid.chunking.options import Chunking
 from ibid.errors import InputError
 from ibid.reading.frames import pack_document, read_frame, unpack_document
-from ibid.reading.registry import read_bytes
+from ibid.reading.media_types import guess_media_type
+from ibid.reading.registry import read_bytes, supported_media_types
 from ibid.records import Document, Passage
 from ibid.testing.embedders import LetterTokenizer
 from small_files import MAKERS, SAMPLE, Content, make_file
@@ -145,3 +148,14 @@ def test_passages_hold_all_that_was_read(extension: str) -> None:
         assert document.text[passage.span] == passage.text
         left[passage.span] = " " * (passage.end - passage.start)
     assert "".join(left).split() == []
+
+
+def test_every_format_is_documented() -> None:
+    """The table of docs/FORMATS.md names a file of every kind that has a reader, and no other."""
+    page = (Path(__file__).parents[1] / "docs" / "FORMATS.md").read_text()
+    cells = re.findall(r"^\| (`[^|]+) \|", page.partition("## How a kind")[0], re.M)
+    named = {
+        guess_media_type(f"a.{x}", b"") for cell in cells for x in re.findall(r"`(\w+)`", cell)
+    }
+    supported = {kind for kind in supported_media_types() if not kind.endswith("-template")}
+    assert named == supported

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from ibid.chunking.marks import Mark, end_of_line, find_lines
@@ -55,26 +55,33 @@ def _read_steps(found: dict[str, str | None], path: list[_Step]) -> list[_Step]:
     """The whole path of a label; a letter in brackets goes below the numbers before it."""
     if number := found["named"] or found["number"]:
         return [("number", int(part)) for part in number.rstrip(".").split(".")]
-    letter = found["letter"] or ""
-    readings = (
-        [("letter", ord(letter) - ord("a") + 1)] if letter.isalpha() and letter[1:] == "" else []
-    )
-    if letter in _ROMAN:
-        readings.append(("roman", _ROMAN.index(letter) + 1))
-    if letter.isdigit():
-        readings.append(("bracket", int(letter)))
-    for reading in readings:
-        above = [step for step in path if step[0] != reading[0]]
-        if _follows([*above, reading], path):
-            return [*above, reading]
+    styles = [style for style, _ in path]
+    for step in _read_letter(found["letter"] or ""):
+        above = path[: styles.index(step[0])] if step[0] in styles else path
+        if _follows([*above, step], path):
+            return [*above, step]
     return []
 
 
+def _read_letter(letter: str) -> Iterator[_Step]:
+    """What a mark in brackets can be: (i) comes after (h), and it is the first Roman number."""
+    if letter.isdigit():
+        yield "bracket", int(letter)
+    elif len(letter) == 1:
+        yield "letter", ord(letter) - ord("a") + 1
+    if letter in _ROMAN:
+        yield "roman", _ROMAN.index(letter) + 1
+
+
 def _follows(steps: list[_Step], path: list[_Step]) -> bool:
-    """Whether a path comes next: first below the last one, or next to it or to one above it."""
-    if not path:
-        return True
+    """Whether a path comes next: first below the last one, or next to it or to one above it.
+
+    The first one of a section may go on from another section, but a single number other than 1 can
+    be anything, such as a day.
+    """
     *above, (style, number) = steps
+    if not path:
+        return bool(above) or number == 1
     depth = len(above)
     if above != path[:depth]:
         return False

@@ -53,11 +53,15 @@ _MESSAGE: Final = re.compile(
 )
 _SPEAKER: Final = re.compile(r"^[^\S\n]*([^\W\d_][^\s:]*(?:[^\S\n][^\s:]+){0,3}):(?=[^\S\n])", re.M)
 
-_SIGNATURE: Final = re.compile(
-    r"^(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+/\S*"
-    r"|(?:(?:async|def|class|func|fn|function|static|public)\s+)*[\w.:]*\w\([^\n]*\)"
-    r"(?:\s*(?:->|:|→)[^\n]*)?)$"
-)
+_REQUEST: Final = r"(?:GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)\s+/\S*"
+_DECLARES: Final = r"(?:async|def|class|func|fn|function|static|public)\s+"
+_CALL: Final = r"[\w.:]*\w\([^\n]*\)"
+_RETURNS: Final = r"\s*(?:->|:|→)[^\n]*"
+_SIGNATURES: Final = {
+    BlockKind.PARAGRAPH: re.compile(rf"{_REQUEST}|(?:{_DECLARES})*{_CALL}(?:{_RETURNS})?"),
+    # A call alone is code that runs, as in a notebook.
+    BlockKind.CODE: re.compile(rf"{_REQUEST}|(?:{_DECLARES})+{_CALL}(?:{_RETURNS})?"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +158,8 @@ def _find_entries(text: str, blocks: Sequence[Block]) -> list[Mark]:
     found = []
     for block in blocks:
         start, end = trim(text, (block.start, block.end))
-        if end - start <= _MAX_SIGNATURE and _SIGNATURE.match(text[start:end]):
+        signature = _SIGNATURES.get(block.kind)
+        if signature and end - start <= _MAX_SIGNATURE and signature.fullmatch(text[start:end]):
             found.append(Mark(block.start, (start, end)))
     opens = bool(found) and found[0].start == blocks[0].start
     return found if opens and len(found) < len(blocks) else []

@@ -12,7 +12,7 @@ from ibid.chunking.cuts import trim
 from ibid.chunking.pieces import Span
 from ibid.records import Block, BlockKind, Document, Passage
 
-BELOW_ALL: Final = 7
+_BELOW_ALL: Final = 7
 """A level below that of every heading."""
 
 
@@ -118,7 +118,7 @@ def _find_ranges(document: Document, position: int) -> list[Span]:
     next_one = headings[index].start if index < len(headings) else whole[1]
     inner = headings[index - 1].start if index else 0
     ranges = [(inner, next_one)]
-    level = BELOW_ALL
+    level = _BELOW_ALL
     for heading in reversed(headings[:index]):
         if heading.level < level:
             level = heading.level

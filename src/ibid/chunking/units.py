@@ -58,14 +58,17 @@ def pack_units(
     """Neighbours joined, from the first on, as long as they fit and have the same leads.
 
     `count` gives the pieces of a range, `room` those that a passage with these leads may have
-    beside them. A lead that lies within the joined range is none any more.
+    beside them. A lead that lies within the joined range is none any more. Code may go on with
+    fewer leads: what is indented less says itself what it belongs to.
     """
     packed: list[Unit] = []
     for unit in units:
         if packed and not unit.alone and not packed[-1].alone:
             last = packed[-1]
             leads = leads_above(unit.leads, last.start)
-            if leads == last.leads and count(last.start, unit.end) <= room(leads):
+            is_code = unit.rule is last.rule is Rule.CODE
+            fitting = last.leads[: len(leads)] if is_code else last.leads
+            if leads == fitting and count(last.start, unit.end) <= room(last.leads):
                 packed[-1] = replace(last, end=unit.end, rule=join_rules(last.rule, unit.rule))
                 continue
         packed.append(replace(unit, leads=leads_above(unit.leads, unit.start)))

@@ -52,7 +52,10 @@ class TextLine:
 
 @dataclass(frozen=True, slots=True)
 class Recognition:
-    """What was read on a picture, and the mean confidence of its words, up to 100."""
+    """What was read on a picture, and the mean confidence of its words, up to 100.
+
+    It is 0 where there is no word at all.
+    """
 
     lines: tuple[TextLine, ...] = ()
     confidence: float = 0.0
@@ -103,12 +106,10 @@ def parse_table(table: str) -> Recognition:
         return Recognition()
     usual = _find_height(words)
     lines = []
-    trusted: list[float] = []
     for _, group in groupby(words, key=lambda word: word.line):
         row = list(group)
         if fmean(word.confidence for word in row) < _LEAST_TRUST:
             continue
-        trusted += [word.confidence for word in row]
         height = _find_height(row)
         lines.append(
             TextLine(
@@ -121,7 +122,7 @@ def parse_table(table: str) -> Recognition:
             )
         )
     # Lines left out count as well: a page that lies on its side is mostly such.
-    return Recognition(tuple(lines), fmean(word.confidence for word in words) if trusted else 0.0)
+    return Recognition(tuple(lines), fmean(word.confidence for word in words))
 
 
 class _Word(NamedTuple):

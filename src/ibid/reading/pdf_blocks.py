@@ -118,14 +118,16 @@ def _append_table(builder: DocumentBuilder, page: PageText, table: Table) -> Non
     first = len(header)
     for start in range(first, len(table.rows), ROWS_A_BLOCK):
         rows = table.rows[start : start + ROWS_A_BLOCK]
-        boxes = table.boxes[start : start + ROWS_A_BLOCK]
+        boxes = [unite(table.boxes[start : start + ROWS_A_BLOCK])]
         if start == first:
+            boxes = [unite([*table.boxes[:first], *boxes])]
+        else:
             boxes = [*table.boxes[:first], *boxes]
         builder.append(
             BlockKind.TABLE,
             format_table([*header, *rows], header=bool(header)),
             page=page.number,
-            boxes=_make_boxes(page, [unite(boxes)]),
+            boxes=_make_boxes(page, boxes),
         )
 
 

@@ -83,13 +83,15 @@ def _begins_paragraph(group: Sequence[Line], line: Line, usual: _Usual) -> bool:
     if above.hyphenated:
         return False
     smaller, larger = sorted((above.size, line.size))
-    if larger > smaller * _OTHER_SIZE or above.bold != line.bold or is_item(line.text):
+    large = line.size > usual.size * _OTHER_SIZE
+    other = larger > smaller * _OTHER_SIZE or (above.bold != line.bold and not large)
+    if other or is_item(line.text):
         return True
     ended = bool(_SENTENCE_END.search(above.text))
     if _is_in_next_column(above, line):
         return ended or not line.text[:1].islower()
     distance = (line.bottom - above.bottom) / max(line.size, 1)
-    loose = _LOOSE_TITLE if line.size > usual.size * _OTHER_SIZE else _LOOSE_PITCH
+    loose = _LOOSE_TITLE if large else _LOOSE_PITCH
     if distance > min(usual.pitch * loose, _MAX_PITCH):
         return True
     left = min(part.left for part in group)

@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import pairwise
-from math import pi
+from math import inf, pi
 from statistics import median
 from typing import Any, Final, TypeAlias
 
@@ -22,7 +22,7 @@ _GAP: Final = 0.8  # times the height of a line: two pieces, not two words
 _STRETCHED: Final = 2.5  # times the usual gap of its line: justified words are less far apart
 _WIDE: Final = 0.5  # of the height for each character: there may be a gap within
 _WIDEST: Final = 1.2  # of the height for each character: no letters are so wide
-_TALL: Final = 2.2  # times its size: a piece is turned, or on several lines
+_TALL: Final = 1.8  # times its height: a piece is turned, or on several rows
 _TWICE: Final = 0.4  # of the height: the same text so near is drawn for a bold look
 _MAX_SIZE: Final = 1000.0
 _MAX_NAME: Final = 128  # bytes of a font's name
@@ -140,20 +140,22 @@ class _Glyphs:
         first, last = self._index(start), self._index(end - 1)
         if pdfium_c.FPDFText_HasUnicodeMapError(self._raw, first) == 1:
             self._suspect = True
+        ends = self._find_box(start, end)
         runs = pdfium_c.FPDFText_CountRects(self._raw, first, last - first + 1)
         boxes = self._find_runs(runs) if runs > 1 else []
-        whole = unite([self._find_loose(first), self._find_loose(last), *boxes])
+        whole = unite([ends, *boxes]) if boxes else ends
         _, top, _, bottom = self._find_loose(first if runs == 1 else (first + last) // 2)
         height = min(bottom - top or whole[3] - whole[1], _MAX_SIZE)
         across = [a for a, b in pairwise(boxes) if measure_gap(a, b) > height * _GAP]
-        if not across and whole[2] - whole[0] < (end - start) * height * _WIDE:
+        wide = whole[2] - whole[0] >= (end - start) * height * _WIDE
+        if not (across or wide or self._goes_over(first, whole, height)):
             return [(start, end, whole)], runs == 1
         words = [
             word
             for match in _WORD.finditer(self._text, start, end)
             for word in self._find_word(match.start(), match.end(), height)
         ]
-        gaps = [measure_gap(one[2], other[2]) for one, other in pairwise(words)]
+        gaps = [_find_gap(one[2], other[2]) for one, other in pairwise(words)]
         least = _choose_gap(gaps, height)
         pieces = words[:1]
         for word, gap in zip(words[1:], gaps, strict=True):
@@ -164,13 +166,27 @@ class _Glyphs:
                 pieces[-1] = first, word[1], unite([box, word[2]])
         return pieces, runs == 1
 
+    def _goes_over(self, first: int, box: Rectangle, height: float) -> bool:
+        """True for an upright line that PDFium has put together of several rows."""
+        return box[3] - box[1] > height * _TALL and (
+            pdfium_c.FPDFText_GetCharAngle(self._raw, first) == 0
+        )
+
     def _find_word(self, start: int, end: int, height: float) -> list[_Piece]:
         """A word as it is, or its characters where they stand too far apart to be one."""
-        first, last = self._index(start), self._index(end - 1)
-        box = unite((self._find_loose(first), self._find_loose(last)))
+        box = self._find_box(start, end)
         if box[2] - box[0] <= (end - start) * height * _WIDEST:
             return [(start, end, box)]
         return [(i, i + 1, self._find_loose(self._index(i))) for i in range(start, end)]
+
+    def _find_box(self, start: int, end: int) -> Rectangle:
+        first, last = self._index(start), self._index(end - 1)
+        ends = self._find_loose(first), self._find_loose(last)
+        if self._text[start:end].isascii():
+            return unite(ends)
+        # Where the direction changes, the first character and the last may stand side by side.
+        runs = pdfium_c.FPDFText_CountRects(self._raw, first, last - first + 1)
+        return unite([*ends, *self._find_runs(runs)])
 
     def _make_line(self, piece: _Piece, *, divided: bool, uniform: bool) -> Line:
         start, end, box = piece
@@ -233,6 +249,13 @@ class _Glyphs:
         if address not in self._fonts:
             self._fonts[address] = _describe_font(font)
         return self._fonts[address]
+
+
+def _find_gap(one: Rectangle, other: Rectangle) -> float:
+    """How far apart two words are; those on two rows are so without end."""
+    if one[3] <= other[1] or other[3] <= one[1]:
+        return inf
+    return measure_gap(one, other)
 
 
 def _choose_gap(gaps: list[float], height: float) -> float:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Final, NamedTuple
 
 from ibid.reading.pdf_boxes import unite
+from ibid.reading.pdf_words import close_up
 
 _UPRIGHT: Final = 1.5  # a piece so many times higher than wide is turned
 _LEAST_TURNED: Final = 4  # characters; fewer may stand higher than wide as they are
@@ -95,7 +96,8 @@ def join_touching(lines: Sequence[Line]) -> list[Line]:
     joined: list[Line] = []
     for line in lines:
         if joined and _touches(joined[-1], line):
-            joined[-1] = join_row([joined[-1], line])
+            row = join_row([joined[-1], line])
+            joined[-1] = row._replace(text=close_up(row.text))
         else:
             joined.append(line)
     return joined

@@ -61,7 +61,7 @@ def recognize_page(page: pdfium.PdfPage, number: int) -> RecognizedPage | None:
             lines = [_make_line(line, scale) for line in found.lines]
             width, height = page.get_size()
             best = RecognizedPage(PageText(number, lines, width, height, turns), found.confidence)
-        if found.confidence >= ocr.TRUST:
+        if found.confidence >= ocr.TRUST or not found.confidence:
             break
     return best
 

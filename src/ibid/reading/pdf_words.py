@@ -11,6 +11,8 @@ from typing import Final
 # neighbours give it: ligatures, and the presentation forms of Armenian, Hebrew and Arabic.
 _PRESENTATION_FORMS: Final = re.compile("[\ufb00-\ufd3d\ufd50-\ufdff\ufe70-\ufefc]")
 _OLD_LIGATURE: Final = re.compile("(?<=[a-z])↵|↵(?=[a-z])")  # where TeX's fonts have ff
+_IDEOGRAPHS: Final = "[\u3001-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff60]"
+_BETWEEN_IDEOGRAPHS: Final = re.compile(f"(?<={_IDEOGRAPHS}) (?={_IDEOGRAPHS})")
 _ARABIC_MARK: Final = re.compile(r"\s+(?=[\u064b-\u0652])")
 _LATIN_THEN_ARABIC: Final = re.compile("(?<=[A-Za-z])(?=[\u0620-\u064a])")
 _LEADERS: Final = re.compile(r"\s*(?:\.\s?){5,}")
@@ -42,7 +44,12 @@ def clean_line(text: str) -> str:
         return " ".join(text.split())
     text = _OLD_LIGATURE.sub("ff", text)
     text = _PRESENTATION_FORMS.sub(lambda form: unicodedata.normalize("NFKC", form[0]), text)
-    return " ".join(text.replace("\xad", "").translate(_BULLETS).split())
+    return close_up(" ".join(text.replace("\xad", "").translate(_BULLETS).split()))
+
+
+def close_up(text: str) -> str:
+    """The text without the spaces that a change of font leaves between Chinese characters."""
+    return text if text.isascii() else _BETWEEN_IDEOGRAPHS.sub("", text)
 
 
 def mend_arabic(text: str, ligatures: set[int]) -> str:
@@ -94,6 +101,8 @@ def is_gibberish(text: str, unmapped: float = 0.0) -> bool:
         return True
     if len(_STRANGE.findall(text)) > signs * _NO_LETTERS:
         return True
+    if len(_MIXED.findall(text)) < _LEAST_WORDS * _MIXED_WORDS:  # told at once, mostly
+        return False
     words = [word for word in words if len(word) > 3]
     mixed = sum(1 for word in words if _MIXED.search(word))
     return len(words) >= _LEAST_WORDS and mixed > len(words) * _MIXED_WORDS
