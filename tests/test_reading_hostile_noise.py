@@ -12,8 +12,8 @@ import pytest
 from ibid.reading.pool import FileToRead, ReaderPool
 from small_files import MAKERS, make_file
 
-CUTS: Final = 24
-DAMAGES: Final = 24
+CUTS: Final = 16
+DAMAGES: Final = 16
 WALL_S: Final = 8.0
 MEMORY_BYTES: Final = 512 << 20
 _READERLESS: Final = ("msg", "xls", "doc", "zip", "png", "")

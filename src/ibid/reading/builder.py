@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from ibid.errors import EmptyDocument
 from ibid.records import Block, BlockKind, Box, Document
 
 _SEPARATOR: Final = "\n\n"
 _MAX_INDENT: Final = 24  # characters; deeper items of a list stand no further in
+MAX_CELLS: Final = 1_000_000
+"""Cells to which a table is filled up; one that would have more keeps its rows as they are."""
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Scripts that set no space between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
@@ -37,12 +40,14 @@ def trim_text(text: str) -> str:
 def format_table(rows: Sequence[Sequence[str]], *, header: bool) -> str:
     """The rows as Markdown: one line each, `| --- |` below the first one if it is a header."""
     width = max(map(len, rows), default=0)
+    if width * len(rows) > MAX_CELLS:
+        width = 0
     lines = []
     for row in rows:
         cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
         lines.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
     if header and lines:
-        lines.insert(1, "|" + " --- |" * width)
+        lines.insert(1, "|" + " --- |" * (width or len(rows[0])))
     return "\n".join(lines)
 
 
@@ -67,6 +72,10 @@ class _Item:
     marker: str
 
 
+_Rest: TypeAlias = tuple[int, int | None, tuple[Box, ...], tuple[int, int] | None, str | None]
+"""Level, page, boxes, lines and place of a block."""
+
+
 class DocumentBuilder:
     """Gathers blocks in reading order; `build` gives the document they make.
 
@@ -79,7 +88,7 @@ class DocumentBuilder:
     def __init__(self) -> None:
         self.place: str | None = None
         self._texts: list[str] = []
-        self._blocks: list[Block] = []
+        self._blocks: list[tuple[BlockKind, int, _Rest]] = []  # with where each begins
         self._length = 0
         self._items: list[_Item] = []
         self._list_texts: list[str] = []
@@ -104,7 +113,7 @@ class DocumentBuilder:
             self._append_to_list(text, lines)
             return
         self._finish_list()
-        self._put(Block(kind, 0, 0, level, page, boxes, lines, self.place), text)
+        self._put(text, kind, (level, page, boxes, lines, self.place))
 
     def open_item(self, marker: str) -> None:
         """Begin a list item, "-" or "1." being its marker; within another item it is nested."""
@@ -133,8 +142,11 @@ class DocumentBuilder:
         self._finish_list()
         if not self._blocks:
             raise EmptyDocument("no text in it")
-        ends = [block.start for block in self._blocks[1:]] + [self._blocks[-1].end]
-        blocks = tuple(replace(b, end=end) for b, end in zip(self._blocks, ends, strict=True))
+        ends = [start for _, start, _ in self._blocks[1:]] + [self._length]
+        blocks = tuple(
+            Block(kind, start, end, *rest)
+            for (kind, start, rest), end in zip(self._blocks, ends, strict=True)
+        )
         return Document(id="", text=_SEPARATOR.join(self._texts), blocks=blocks, **fields)
 
     def _append_to_list(self, text: str, lines: tuple[int, int] | None) -> None:
@@ -157,10 +169,10 @@ class DocumentBuilder:
             lines = (min(self._list_lines)[0], max(end for _, end in self._list_lines))
         text = "\n".join(self._list_texts)
         self._list_texts, self._list_lines = [], []
-        self._put(Block(BlockKind.LIST, 0, 0, lines=lines, place=self._list_place), text)
+        self._put(text, BlockKind.LIST, (0, None, (), lines, self._list_place))
 
-    def _put(self, block: Block, text: str) -> None:
+    def _put(self, text: str, kind: BlockKind, rest: _Rest) -> None:
         start = self._length + len(_SEPARATOR) if self._texts else 0
         self._length = start + len(text)
         self._texts.append(text)
-        self._blocks.append(replace(block, start=start, end=self._length))
+        self._blocks.append((kind, start, rest))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator
@@ -21,7 +22,9 @@ _WIDE: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _SAMPLE: Final = 65_536  # bytes looked at for a guess
 _MAX_CONTROLS: Final = 0.01  # share of control characters above which it is no text
 _MAX_BROKEN: Final = 0.1  # broken sequences of UTF-8 for each whole one that are forgiven
-_TEXT_CONTROLS: Final = frozenset("\t\n\r\f\x0b\x1b\x1a\x85")
+# Controls that no text has: not white space, escape, end of file or, in C1, next line.
+_C0: Final = re.compile("[\0-\x08\x0e-\x19\x1c-\x1f]")
+_C0_C1: Final = re.compile("[\0-\x08\x0e-\x19\x1c-\x1f\x7f-\x84\x86-\x9f]")
 
 # What a file means that declares the first: the encodings that browsers read in its place.
 _MEANT: Final = {
@@ -120,11 +123,8 @@ def looks_like_text(text: str, *, c1: bool = False) -> bool:
     """
     if "\0" in text:
         return False
-    last = "\x20" if c1 else "\xa0"
-    controls = sum(
-        1 for c in text if (c < "\x20" or "\x7f" <= c < last) and c not in _TEXT_CONTROLS
-    )
-    return controls <= len(text) * _MAX_CONTROLS
+    controls = (_C0 if c1 else _C0_C1).findall(text)
+    return len(controls) <= len(text) * _MAX_CONTROLS
 
 
 def _share_assigned(text: str) -> float:

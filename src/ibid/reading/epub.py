@@ -9,12 +9,11 @@ from typing import Final
 from urllib.parse import unquote, urldefrag
 
 from lxml import etree
-from selectolax.lexbor import LexborHTMLParser
 
 from ibid.errors import UnreadableDocument
 from ibid.reading.archive import Archive, open_archive, parse_xml
 from ibid.reading.builder import DocumentBuilder
-from ibid.reading.html import append_html, decode_html
+from ibid.reading.html import append_html, decode_html, parse_html
 from ibid.reading.html_nodes import collect_raw, collect_text
 from ibid.reading.pages import report_pages
 from ibid.records import JSON, BlockKind, Document
@@ -150,7 +149,7 @@ def _read_contents(archive: Archive, items: Iterable[_Item]) -> dict[str, dict[s
 
 def _read_navigation(data: bytes) -> Iterator[tuple[str, str]]:
     """Reference and title of each entry of a navigation page, its landmarks left out."""
-    tree = LexborHTMLParser(decode_html(data))
+    tree = parse_html(decode_html(data))
     for nav in tree.css("nav"):
         if (nav.attributes.get("epub:type") or "toc") == "toc":
             for link in nav.css("a[href]"):
@@ -171,7 +170,7 @@ def _read_ncx(data: bytes) -> Iterator[tuple[str, str]]:
 
 def _put_contents(builder: DocumentBuilder, source: str) -> None:
     """Put the table of contents as a page, where the book shows it as one."""
-    nav = LexborHTMLParser(source).css_first("nav")
+    nav = parse_html(source).css_first("nav")
     if nav is not None:
         lines = [collect_text(entry) for entry in nav.css("li > a, li > span")]
         builder.append(BlockKind.HEADING, collect_text(nav.css_first("h1, h2, h3")), level=1)
@@ -182,7 +181,7 @@ def _put_page(
     builder: DocumentBuilder, source: str, title: str | None, titles: Iterable[str]
 ) -> None:
     """Put a page, below its title where it has one that none of its headings says."""
-    page = LexborHTMLParser(source)
+    page = parse_html(source)
     shown = {_fold(collect_text(heading)) for heading in page.css("h1, h2, h3, h4, h5, h6")}
     if title is None or any(_fold(known) in text for known in titles for text in shown):
         append_html(builder, source)

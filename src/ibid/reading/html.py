@@ -73,7 +73,7 @@ def read_html(data: bytes, name: str) -> Document:
     """
     source = decode_html(data)
     report_pages(len(source) // _CHARACTERS_A_PAGE)
-    tree = _parse(source)
+    tree = parse_html(source)
     title = " ".join(collect_raw(tree.css_first("head > title")).split())
     builder = DocumentBuilder()
     walker = _Walker(builder)
@@ -87,7 +87,7 @@ def read_html(data: bytes, name: str) -> Document:
 
 def append_html(builder: DocumentBuilder, source: str, *, levels: int = 0) -> None:
     """Put what a reader of a page sees, as `read_html` does; its headings `levels` deeper."""
-    tree = _parse(source)
+    tree = parse_html(source)
     if (root := tree.body or tree.root) is not None:
         _Walker(builder, levels).walk(root)
 
@@ -100,7 +100,8 @@ def decode_html(data: bytes, *, declared: str | None = None) -> str:
     return normalize_text(decode_bytes(data, declared=declared or _find_declared(data)))
 
 
-def _parse(source: str) -> LexborHTMLParser:
+def parse_html(source: str) -> LexborHTMLParser:
+    """The page as a tree, cut off where it is nested deeper than a page may be."""
     if _XHTML.match(source):
         source = _SELF_CLOSED.sub(_open_and_close, source)
     return LexborHTMLParser(_flatten(source))

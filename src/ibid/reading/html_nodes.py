@@ -8,7 +8,10 @@ from typing import Final
 
 from selectolax.lexbor import LexborNode
 
+from ibid.reading.builder import MAX_CELLS
+
 _MAX_SPAN: Final = 1000  # columns or rows that one cell may cover, as browsers have it
+_MAX_COVERED: Final = 2000  # columns of a row that cells above may cover
 
 
 def _names(words: str) -> frozenset[str]:
@@ -118,6 +121,9 @@ def read_rows(table: LexborNode) -> tuple[list[list[str]], bool]:
             header = all(cell.tag == "th" for cell in cells) or _stands_in_head(row)
         grid.append(_place_cells(cells, taken))
     columns = sorted({column for row in grid for column, text in row.items() if text})
+    if len(columns) * len(grid) > MAX_CELLS:  # hardly any of them filled: left as they are
+        rows = [list(filter(None, row.values())) for row in grid if any(row.values())]
+        return rows, False
     rows = [[row.get(column, "") for column in columns] for row in grid if any(row.values())]
     return rows, header and bool(grid) and any(grid[0].values())
 
@@ -133,7 +139,7 @@ def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, st
         placed[column] = collect_text(cell)
         rows = _read_span(cell, "rowspan")
         for _ in range(_read_span(cell, "colspan")):
-            if rows > 1:
+            if rows > 1 and column < _MAX_COVERED:
                 below[column] = rows - 1
             column += 1
     taken.clear()

@@ -33,6 +33,7 @@ _FROM_LINE: Final = re.compile(rb"^From [^\n]*\d[^\n]*\n(?=[!-9;-~]+:|>From )", 
 _STUFFED: Final = re.compile(rb"^>(?=>*From )", re.M)
 _SIGNATURES: Final = frozenset({"application/pgp-signature", "application/pkcs7-signature"})
 _SEALED: Final = frozenset({"application/pkcs7-mime", "application/x-pkcs7-mime"})
+_MAX_WORDS: Final = 5_000  # encoded words of a field; decoding takes the square of them
 _BINARY_NAMES: Final = {"text/calendar": ".ics", "message/rfc822": ".eml"}
 
 
@@ -123,6 +124,8 @@ def decode_field(message: Message, name: str) -> str:
 
 def _decode_words(raw: str) -> str:
     text = _decode(raw.encode("utf-8", "surrogateescape"))
+    if text.count("=?") > _MAX_WORDS:
+        return " ".join(text.split())
     try:
         pieces = decode_header(text)
     except (MessageError, ValueError):  # broken base64: shown as it stands

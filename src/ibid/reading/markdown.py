@@ -25,7 +25,7 @@ _CHARACTERS_A_PAGE: Final = 3000
 _MAX_NESTING: Final = 1_000_000
 
 _SPACES: Final = re.compile("[ \t]+")
-_SHORTCODE: Final = re.compile(r"\{\{<.*?>\}\}|\{\{%.*?%\}\}", re.S)
+_SHORTCODE: Final = re.compile(r"\{\{<(?:(?!\{\{).)*?>\}\}|\{\{%(?:(?!\{\{).)*?%\}\}", re.S)
 _HEADING_ATTRIBUTES: Final = re.compile(r"\s*\{\s*[#.][^{}\n]*\}$")
 _UNSEEN_HTML: Final = re.compile(
     r"<!--.*?(?:-->|\Z)|<\?.*?\?>|<(script|style)\b.*?(?:</\1\s*>|\Z)", re.S | re.I

@@ -122,7 +122,8 @@ _OLE_STREAMS: Final = {
 }
 _PDF_HEADER_WITHIN: Final = 1024  # bytes, as PDF viewers search
 _HTML_START: Final = re.compile(
-    r"(<\?xml[^>]*>\s*)?(<!--.*?-->\s*)*<(!doctype\s+html|html|head|body)\b", re.I | re.S
+    r"(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head|body)\b",
+    re.I | re.S,
 )
 _HEADER: Final = r"(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)"
 # A text that begins so is that, also where its name only says that it is a text.

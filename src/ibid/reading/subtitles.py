@@ -21,8 +21,8 @@ _LONG: Final = 1200  # characters, after which a paragraph ends wherever it is
 _TIME: Final = r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING: Final = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}[^\n]*")
 _NOT_CUES: Final = re.compile(r"(NOTE|STYLE|REGION|WEBVTT)\b")
-_VOICE: Final = re.compile(r"<v(?:\.[\w.]+)?\s+([^>]+)>")
-_MARKUP: Final = re.compile(r"</?[a-zA-Z][^>]*>|<[\d:.]+>|\{\\[^}]*\}")
+_VOICE: Final = re.compile(r"<v(?:\.[\w.]+)?\s+([^<>]+)>")
+_MARKUP: Final = re.compile(r"</?[a-zA-Z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}")
 _SENTENCE_END: Final = re.compile(r"""[.!?…。！？]["')\]»”’]*$""")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
@@ -33,7 +32,7 @@ def build_text(source: str, *, line: int = 1) -> Document:
     for block in find_blocks(text):
         content = text[block.span]
         last = line + content.rstrip().count("\n")
-        blocks.append(replace(block, lines=(line, last)))
+        blocks.append(Block(block.kind, block.start, block.end, lines=(line, last)))
         line += content.count("\n")
     return Document(id="", text=text, blocks=tuple(blocks))
 

@@ -44,7 +44,7 @@ def read_xml(data: bytes, name: str) -> Document:
     source = normalize_text(source)
     report_pages(len(source) // _CHARACTERS_A_PAGE)
     try:
-        root = parse_xml(_DECLARATION.sub("", source, count=1).lstrip().encode())
+        root = parse_xml(_drop_declaration(source).encode())
     except UnreadableDocument:
         return build_text(source)
     builder = DocumentBuilder()
@@ -54,6 +54,12 @@ def read_xml(data: bytes, name: str) -> Document:
         _Walker(builder).walk(root)
         title = _find_title(root)
     return builder.build(title=title or None)
+
+
+def _drop_declaration(source: str) -> str:
+    """The source from its root on: what it says of its encoding is no longer so."""
+    declaration = _DECLARATION.match(source)
+    return source[declaration.end() if declaration else 0 :].lstrip()
 
 
 def _name(element: etree._Element) -> str:
