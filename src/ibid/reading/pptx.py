@@ -42,7 +42,7 @@ def read_pptx(data: bytes, name: str) -> Document:
     builder = DocumentBuilder()
     authors = _read_authors(package, package.find_main())
     if title and not (roots and _find_title(roots[0]) == title):
-        builder.append(BlockKind.HEADING, title, level=1)
+        builder.append(BlockKind.HEADING, title, level=1, page=1)
     for page, (slide, root) in enumerate(zip(slides, roots, strict=True), 1):
         blocks = _read_slide(root, package, slide, authors)
         _put_slide(builder, root, blocks, page=page, top=title or "")
