@@ -19,7 +19,7 @@ install_ibid() {
         exit 1
     }
     echo "installing ibid${extras:+ with the $extras extra} and what it needs (once; a minute or two)" >&2
-    "$root/.venv/bin/python" -m pip install --quiet --disable-pip-version-check \
+    "$root/.venv/bin/python" -m pip install --quiet --quiet --disable-pip-version-check \
         --editable "$root${extras:+[$extras]}" >&2
     "$root/.venv/bin/python" -m compileall -q "$root/src"
     cp "$root/pyproject.toml" "$stamp"

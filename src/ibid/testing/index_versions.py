@@ -269,9 +269,7 @@ class IndexVersionTests:
         assert index.snapshot().content_hashes("handbook") == {"a": mine.content_hash}
         named = [(known.name, known.documents) for known in index.sources()]
         assert named == [("handbook", 1), ("wiki", 0)]
-        index.put_source(
-            replace(source, recipe="r", synced_at=datetime(2026, 1, 2, tzinfo=UTC))
-        )
+        index.put_source(replace(source, recipe="r", synced_at=datetime(2026, 1, 2, tzinfo=UTC)))
         assert [known.recipe for known in index.sources()] == ["r", ""]
         index.drop_source("handbook")
         assert [known.name for known in index.sources()] == ["wiki"]
