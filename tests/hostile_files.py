@@ -9,27 +9,21 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final
 
+from hostile_pdfs import ANY, DEEP, MANY, Case, deflate_repeated, make_pdfs
 from small_files import (
     docx_parts,
     epub_parts,
-    make_pdf,
     odf_parts,
-    pdf_stream,
     pptx_parts,
     xlsx_parts,
     zip_parts,
 )
 
-ANY: Final = "…"
-DEEP: Final = 100_000
-Case: TypeAlias = tuple[str, Callable[[], str | bytes], str | None]
-
-_MANY: Final = 1 << 20
 _LAUGHS: Final = (
     "<!DOCTYPE x [<!ENTITY a0 'ha'>"
     + "".join(f"<!ENTITY a{i + 1} '{f'&a{i};' * 10}'>" for i in range(12))
@@ -50,21 +44,6 @@ _OFFICE_FILES: Final[Mapping[str, tuple[str, dict[str, str | bytes]]]] = {
 # -- much out of little -------------------------------------------------------------------------
 
 
-def deflate_repeated(piece: bytes, times: int) -> bytes:
-    """A piece many times over, deflated in the time of deflating it once."""
-    packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    once = packer.compress(piece) + packer.flush(zlib.Z_FULL_FLUSH)
-    return once * times + packer.flush()
-
-
-def zlib_repeated(piece: bytes, times: int) -> bytes:
-    """The same with the header and the sum that a stream of a PDF has."""
-    check = 1
-    for _ in range(times):
-        check = zlib.adler32(piece, check)
-    return b"\x78\xda" + deflate_repeated(piece, times) + struct.pack(">I", check)
-
-
 def zip_bomb(parts: Mapping[str, str | bytes], name: str, *, said: int = 1 << 30) -> bytes:
     """A zip file of parts of which one unpacks to 1 GB, whatever size is said of it."""
     out, directory = bytearray(), bytearray()
@@ -72,7 +51,7 @@ def zip_bomb(parts: Mapping[str, str | bytes], name: str, *, said: int = 1 << 30
         data = part.encode() if isinstance(part, str) else part
         method, size, check = 0, len(data), zlib.crc32(data)
         if entry == name:
-            data = deflate_repeated(b" " * _MANY, 1024)
+            data = deflate_repeated(b" " * MANY, 1024)
             method, size, check = zlib.DEFLATED, said, 0
         title = entry.encode()
         head = struct.pack("<5H3I2H", 20, 0, method, 0, 33, check, len(data), size, len(title), 0)
@@ -193,7 +172,7 @@ def _merged_xlsx() -> bytes:
 def _flood_xlsx() -> bytes:
     """A string of 1 MB that stands in 100,000 cells."""
     cell = '<row><c t="s"><v>0</v></c></row>'
-    return zip_parts(xlsx_parts(f"<sheetData>{cell * 1_000}</sheetData>", strings=["a" * _MANY]))
+    return zip_parts(xlsx_parts(f"<sheetData>{cell * 1_000}</sheetData>", strings=["a" * MANY]))
 
 
 def _flood_notebook() -> str:
@@ -339,111 +318,6 @@ def _make_regex_traps() -> Iterator[Case]:
     yield "declared.xml", lambda: "<?xml " * 300_000, None
 
 
-def _make_pdfs() -> Iterator[Case]:
-    yield "gigabyte.pdf", lambda: pdf_page(zlib_repeated(b" " * _MANY, 1024)), ANY
-    yield "shows.pdf", lambda: pdf_page(zlib_repeated(b"(a) Tj " * 100_000, 200)), ANY
-    yield "twice.pdf", _double_deflate, ANY
-    yield "tree.pdf", _tall_tree, ANY
-    yield "loop.pdf", _looping_tree, ANY
-    yield "deep.pdf", _deep_tree, ANY
-    yield "forms.pdf", partial(_drawing_forms, 1), ANY
-    yield "laughs.pdf", partial(_drawing_forms, 10), ANY
-    yield "arrays.pdf", lambda: make_pdf([b"<</Type/Catalog/Pages " + b"[" * DEEP + b">>"]), ANY
-    yield "outline.pdf", _looping_outline, ANY
-    yield "pages.pdf", partial(_wide_page, b"1e9"), ANY
-    yield "picture.pdf", partial(_wide_page, b"600"), ANY
-    yield "previous.pdf", lambda: pdf_page(zlib.compress(b""), trailer=b"/Prev 9"), ANY
-
-
-def pdf_page(
-    packed: bytes,
-    *more: bytes,
-    resources: bytes = b"",
-    box: bytes = b"600",
-    filters: bytes = b"/FlateDecode",
-    trailer: bytes = b"",
-) -> bytes:
-    """A PDF of one page with this packed content; what else there is counts from object 6."""
-    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %b %b]/Contents 4 0 R/Resources<<%b"
-    return make_pdf(
-        [
-            b"<</Type/Catalog/Pages 2 0 R/Outlines 6 0 R>>",
-            b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-            page % (box, box, b"/Font<</F 5 0 R>>%b>>>>" % resources),
-            pdf_stream(packed, b"/Filter%b" % filters),
-            b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-            *more,
-        ],
-        trailer=trailer,
-    )
-
-
-def _double_deflate() -> bytes:
-    inner = zlib_repeated(b" " * _MANY, 4096)
-    return pdf_page(zlib.compress(inner, 9), filters=b"[/FlateDecode/FlateDecode]")
-
-
-def _tall_tree(count: int = 200_000) -> bytes:
-    """So many pages, in a tree that has a hundred below each of its nodes."""
-    nodes = [b"<</Type/Catalog/Pages 2 0 R>>"]
-    leaf = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"
-    kids = b" ".join(b"%d 0 R" % (3 + i) for i in range(count))
-    nodes.append(b"<</Type/Pages/Count %d/Kids[%b]>>" % (count, kids))
-    return make_pdf([*nodes, *[leaf] * count])
-
-
-def _looping_tree() -> bytes:
-    return make_pdf(
-        [
-            b"<</Type/Catalog/Pages 2 0 R>>",
-            b"<</Type/Pages/Count 1000000000/Kids[3 0 R 2 0 R]>>",
-            b"<</Type/Pages/Parent 2 0 R/Count 1000000000/Kids[2 0 R 3 0 R]>>",
-        ]
-    )
-
-
-def _deep_tree(count: int = 50_000) -> bytes:
-    nodes = [b"<</Type/Pages/Count 1/Kids[%d 0 R]>>" % (i + 3) for i in range(count)]
-    return make_pdf([b"<</Type/Catalog/Pages 2 0 R>>", *nodes, b"<</Type/Page>>"])
-
-
-def _drawing_forms(times: int) -> bytes:
-    """Forms that draw one another so many times each, the last one the first again."""
-    forms = [
-        pdf_stream(
-            b"BT /F 9 Tf 9 9 Td (a) Tj ET " + b"/X Do " * times,
-            b"/Type/XObject/Subtype/Form/BBox[0 0 600 600]/Resources<</XObject<</X %d 0 R>>>>"
-            % (7 if i == 11 else 8 + i),
-        )
-        for i in range(12)
-    ]
-    return pdf_page(zlib.compress(b"/X Do"), b"<<>>", *forms, resources=b"/XObject<</X 7 0 R>>")
-
-
-def _looping_outline() -> bytes:
-    return pdf_page(
-        zlib.compress(b"BT /F 9 Tf 9 9 Td (words) Tj ET"),
-        b"<</Type/Outlines/First 7 0 R/Last 7 0 R/Count 9>>",
-        b"<</Title(a)/Parent 6 0 R/First 7 0 R/Next 8 0 R/Dest[3 0 R/Fit]>>",
-        b"<</Title(b)/Parent 6 0 R/First 6 0 R/Next 7 0 R/Dest[3 0 R/Fit]>>",
-    )
-
-
-def _wide_page(size: bytes) -> bytes:
-    """A page of this size that is one picture, said to be of 40,000 dots each way."""
-    picture = b"/Type/XObject/Subtype/Image/Width 40000/Height 40000/BitsPerComponent 8"
-    return pdf_page(
-        zlib.compress(b"%b 0 0 %b 0 0 cm /I Do" % (size, size)),
-        b"<<>>",
-        pdf_stream(
-            zlib_repeated(b"\7" * _MANY, 1600),
-            picture + b"/ColorSpace/DeviceGray/Filter/FlateDecode",
-        ),
-        resources=b"/XObject<</I 7 0 R>>",
-        box=size,
-    )
-
-
 def _make_laughs() -> Iterator[Case]:
     yield "laughs.xml", lambda: f"{_LAUGHS}<x>&a12;</x>", ANY
     yield "quadratic.xml", _quadratic, ANY
@@ -479,7 +353,7 @@ CASES: Final = tuple(
         ("flood", _make_floods()),
         ("nest", _make_nests()),
         ("regex", _make_regex_traps()),
-        ("pdf", _make_pdfs()),
+        ("pdf", make_pdfs()),
         ("laughs", _make_laughs()),
     )
     for name, make, expected in cases

@@ -12,7 +12,8 @@ from typing import Final
 
 import pytest
 
-from hostile_files import ANY, CASES
+from hostile_files import CASES
+from hostile_pdfs import ANY
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 from ibid.records import Document
 from small_files import docx_parts, epub_parts, make_file, odf_parts, xlsx_parts, zip_parts
