@@ -12,7 +12,7 @@ from ibid.chunking.chunk import chunk
 from ibid.chunking.options import choose_chunking
 from ibid.chunking.pieces import Span
 from ibid.chunking.sections import find_section
-from ibid.reading.markdown import read_markdown
+from ibid.reading.markup.markdown import read_markdown
 from ibid.records import Document, Passage
 from test_chunking import WordTokenizer
 

@@ -7,7 +7,7 @@ from email.message import EmailMessage
 import pytest
 
 from ibid.errors import UnreadableDocument
-from ibid.reading.letters import Body, Letter, build_letter
+from ibid.reading.mail.letters import Body, Letter, build_letter
 from ibid.reading.registry import read_bytes
 from ibid.records import Document
 

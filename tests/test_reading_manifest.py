@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from ibid.reading import ocr
+from ibid.reading.pdf import ocr
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 from ibid.records import Document
 from system import require

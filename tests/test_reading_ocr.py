@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ibid.errors import UnreadableDocument
-from ibid.reading import ocr
-from ibid.reading.ocr import parse_table
+from ibid.reading.pdf import ocr
+from ibid.reading.pdf.ocr import parse_table
 from ibid.reading.pool import read_file
 from ibid.reading.registry import read_bytes
 from pdf_making import PdfMaker, make_pdf

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibid.errors import UnreadableDocument
+from ibid.reading.office.sheets import name_column
+from ibid.reading.office.sheets_format import format_date, format_plain, format_value
+from ibid.reading.office.sheets_xlsx import read_column
 from ibid.reading.registry import read_bytes
-from ibid.reading.sheets import name_column
-from ibid.reading.sheets_format import format_date, format_plain, format_value
-from ibid.reading.sheets_xlsx import read_column
 from ibid.records import Document
 
 openpyxl = pytest.importorskip("openpyxl")

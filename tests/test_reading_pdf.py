@@ -8,8 +8,8 @@ import pypdfium2 as pdfium
 import pytest
 
 from ibid.errors import EmptyDocument, UnreadableDocument
-from ibid.reading import ocr
-from ibid.reading.pdf_properties import parse_date
+from ibid.reading.pdf import ocr
+from ibid.reading.pdf.properties import parse_date
 from ibid.reading.pool import FileToRead, ReaderPool
 from ibid.reading.registry import read_bytes
 from ibid.records import BlockKind, Document

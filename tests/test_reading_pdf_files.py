@@ -12,8 +12,8 @@ import pypdfium2 as pdfium
 import pytest
 
 from ibid.errors import InputError
-from ibid.reading import ocr
-from ibid.reading.pdf_boxes import Rectangle
+from ibid.reading.pdf import ocr
+from ibid.reading.pdf.boxes import Rectangle
 from ibid.reading.registry import read_bytes
 from ibid.records import Document
 

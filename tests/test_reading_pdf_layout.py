@@ -9,11 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibid.reading.pdf_columns import find_regions
-from ibid.reading.pdf_layout import find_paragraphs
-from ibid.reading.pdf_page import Line, join_row, join_touching
-from ibid.reading.pdf_tables import Table
-from ibid.reading.pdf_words import clean_line, gather_words, is_gibberish, mend_arabic, mend_word
+from ibid.reading.pdf.columns import find_regions
+from ibid.reading.pdf.layout import find_paragraphs
+from ibid.reading.pdf.page import Line, join_row, join_touching
+from ibid.reading.pdf.tables import Table
+from ibid.reading.pdf.words import (
+    clean_line,
+    gather_words,
+    is_gibberish,
+    mend_arabic,
+    mend_word,
+)
 from ibid.reading.registry import read_bytes
 from ibid.records import BlockKind
 from pdf_making import PdfMaker, Placed, make_pdf

@@ -14,9 +14,9 @@ from ibid.reading.media_types import HEAD_BYTES, guess_media_type
 from ibid.records import Document
 
 _TEXT: Final = "ibid.reading.text:read_text"
-_HTML: Final = "ibid.reading.html:read_html"
-_CSV: Final = "ibid.reading.csv_table:read_csv"
-_SUBTITLES: Final = "ibid.reading.subtitles:read_subtitles"
+_HTML: Final = "ibid.reading.markup.html:read_html"
+_CSV: Final = "ibid.reading.data.csv_table:read_csv"
+_SUBTITLES: Final = "ibid.reading.data.subtitles:read_subtitles"
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN: Final = "application/vnd.oasis.opendocument."
@@ -24,37 +24,37 @@ _OPEN: Final = "application/vnd.oasis.opendocument."
 # A reader is imported when the first file of its kind comes: a child loads only what it needs.
 _READERS: Final = {
     "text/plain": _TEXT,
-    "text/markdown": "ibid.reading.markdown:read_markdown",
+    "text/markdown": "ibid.reading.markup.markdown:read_markdown",
     "text/html": _HTML,
     "application/xhtml+xml": _HTML,
-    "application/pdf": "ibid.reading.pdf:read_pdf",
+    "application/pdf": "ibid.reading.pdf.reader:read_pdf",
     "text/csv": _CSV,
     "text/tab-separated-values": _CSV,
-    "text/x-rst": "ibid.reading.rst:read_rst",
-    "text/asciidoc": "ibid.reading.asciidoc:read_asciidoc",
-    "text/x-tex": "ibid.reading.latex:read_latex",
+    "text/x-rst": "ibid.reading.markup.rst:read_rst",
+    "text/asciidoc": "ibid.reading.markup.asciidoc:read_asciidoc",
+    "text/x-tex": "ibid.reading.markup.latex:read_latex",
     "text/vtt": _SUBTITLES,
     "text/x-subrip": _SUBTITLES,
-    "text/x-source": "ibid.reading.source_code:read_source",
-    "application/json": "ibid.reading.json_data:read_json",
-    "application/jsonl": "ibid.reading.json_data:read_json_lines",
-    "application/x-ipynb+json": "ibid.reading.notebook:read_notebook",
-    "application/xml": "ibid.reading.xml_data:read_xml",
-    "application/epub+zip": "ibid.reading.epub:read_epub",
-    "message/rfc822": "ibid.reading.mail:read_mail",
-    "application/mbox": "ibid.reading.mail:read_mailbox",
-    f"{_OFFICE}wordprocessingml.document": "ibid.reading.docx:read_docx",
-    f"{_OFFICE}presentationml.presentation": "ibid.reading.pptx:read_pptx",
-    f"{_OFFICE}spreadsheetml.sheet": "ibid.reading.sheets_xlsx:read_xlsx",
-    "application/vnd.ms-excel": "ibid.reading.sheets_xls:read_xls",
-    f"{_OPEN}text": "ibid.reading.odt:read_odt",
-    f"{_OPEN}text-template": "ibid.reading.odt:read_odt",
-    f"{_OPEN}presentation": "ibid.reading.odt:read_odp",
-    f"{_OPEN}presentation-template": "ibid.reading.odt:read_odp",
-    f"{_OPEN}spreadsheet": "ibid.reading.sheets_ods:read_ods",
-    f"{_OPEN}spreadsheet-template": "ibid.reading.sheets_ods:read_ods",
-    "application/rtf": "ibid.reading.rtf:read_rtf",
-    "application/vnd.ms-outlook": "ibid.reading.msg:read_msg",
+    "text/x-source": "ibid.reading.data.source_code:read_source",
+    "application/json": "ibid.reading.data.json_data:read_json",
+    "application/jsonl": "ibid.reading.data.json_data:read_json_lines",
+    "application/x-ipynb+json": "ibid.reading.data.notebook:read_notebook",
+    "application/xml": "ibid.reading.data.xml_data:read_xml",
+    "application/epub+zip": "ibid.reading.markup.epub:read_epub",
+    "message/rfc822": "ibid.reading.mail.mail:read_mail",
+    "application/mbox": "ibid.reading.mail.mail:read_mailbox",
+    f"{_OFFICE}wordprocessingml.document": "ibid.reading.office.docx:read_docx",
+    f"{_OFFICE}presentationml.presentation": "ibid.reading.office.pptx:read_pptx",
+    f"{_OFFICE}spreadsheetml.sheet": "ibid.reading.office.sheets_xlsx:read_xlsx",
+    "application/vnd.ms-excel": "ibid.reading.office.sheets_xls:read_xls",
+    f"{_OPEN}text": "ibid.reading.office.odt:read_odt",
+    f"{_OPEN}text-template": "ibid.reading.office.odt:read_odt",
+    f"{_OPEN}presentation": "ibid.reading.office.odt:read_odp",
+    f"{_OPEN}presentation-template": "ibid.reading.office.odt:read_odp",
+    f"{_OPEN}spreadsheet": "ibid.reading.office.sheets_ods:read_ods",
+    f"{_OPEN}spreadsheet-template": "ibid.reading.office.sheets_ods:read_ods",
+    "application/rtf": "ibid.reading.office.rtf:read_rtf",
+    "application/vnd.ms-outlook": "ibid.reading.mail.msg:read_msg",
     "application/yaml": _TEXT,
     "application/toml": _TEXT,
 }

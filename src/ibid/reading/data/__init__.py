@@ -1,0 +1,1 @@
+"""Data and code: tables, records, notebooks, subtitles, sources."""

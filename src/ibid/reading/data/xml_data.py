@@ -1,0 +1,163 @@
+"""XML: the text of the elements under their names; the items of a news feed as its sections."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from lxml import etree
+
+from ibid.errors import UnreadableDocument
+from ibid.reading.archive import parse_xml
+from ibid.reading.builder import DocumentBuilder, normalize_text
+from ibid.reading.encodings import decode_bytes
+from ibid.reading.markup.html import append_html
+from ibid.reading.pages import report_pages
+from ibid.reading.text import build_text
+from ibid.records import BlockKind, Document
+
+_CHARACTERS_A_PAGE: Final = 6000
+_DECLARATION: Final = re.compile(r"\s*<\?xml[^>]*\?>")
+_DECLARED: Final = re.compile(rb"""<\?xml[^>]*encoding\s*=\s*["']([\w.:-]+)""")
+_HEADINGS: Final = frozenset({"title", "head", "heading", "name"})
+_FEEDS: Final = frozenset({"rss", "feed", "RDF"})
+_ITEMS: Final = frozenset({"item", "entry"})
+_FEED_TEXTS: Final = ("encoded", "content", "description", "summary", "subtitle", "tagline")
+_FEED_FIELDS: Final = {  # what is said of a feed or an item, by the elements that say it
+    "Author": ("creator", "author", "managingEditor"),
+    "Date": ("pubDate", "published", "date", "updated", "lastBuildDate"),
+    "Categories": ("category",),
+}
+
+
+def read_xml(data: bytes, name: str) -> Document:
+    """The text of every element in a line that begins with its name, a block for each record.
+
+    Elements with text among their elements are paragraphs; a title that opens an element is a
+    heading. RSS and Atom become a section for each item, its HTML read as such. What is not well
+    formed is kept as plain text.
+
+    Raises UnsupportedFormat for bytes that are no text, EmptyDocument for no text in it.
+    """
+    declared = _DECLARED.match(data)
+    source = decode_bytes(data, declared=declared[1].decode("ascii") if declared else None)
+    source = normalize_text(source)
+    report_pages(len(source) // _CHARACTERS_A_PAGE)
+    try:
+        root = parse_xml(_drop_declaration(source).encode())
+    except UnreadableDocument:
+        return build_text(source)
+    builder = DocumentBuilder()
+    if _name(root) in _FEEDS:
+        title = _put_feed(builder, root)
+    else:
+        _Walker(builder).walk(root)
+        title = _find_title(root)
+    return builder.build(title=title or None)
+
+
+def _drop_declaration(source: str) -> str:
+    """The source from its root on: what it says of its encoding is no longer so."""
+    declaration = _DECLARATION.match(source)
+    return source[declaration.end() if declaration else 0 :].lstrip()
+
+
+def _name(element: etree._Element) -> str:
+    """The name of an element without its namespace; empty for an entity."""
+    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+
+
+def _collect_text(element: etree._Element) -> str:
+    return " ".join("".join(map(str, element.itertext())).split())
+
+
+def _find_title(root: etree._Element) -> str:
+    first = next(iter(root), None)
+    return _collect_text(first) if first is not None and _name(first) in _HEADINGS else ""
+
+
+class _Walker:
+    """Puts elements into a builder; the lines of a record are gathered until it ends."""
+
+    def __init__(self, builder: DocumentBuilder) -> None:
+        self._builder = builder
+        self._lines: list[str] = []
+
+    def walk(self, root: etree._Element) -> None:
+        """Put the root and all that is in it."""
+        self._visit(root, 1)
+        self._flush()
+
+    def _visit(self, element: etree._Element, level: int) -> None:
+        label = " ".join([_name(element), *_list_attributes(element)])
+        if not len(element):
+            text = _collect_text(element)
+            if text or element.attrib:
+                self._lines.append(f"{label}: {text}" if text else label)
+        elif _is_mixed(element):
+            self._flush()
+            self._builder.append(BlockKind.PARAGRAPH, _collect_text(element))
+        else:
+            self._flush()
+            if element.attrib:
+                self._lines.append(label)
+            self._visit_children(element, level)
+            self._flush()
+
+    def _visit_children(self, element: etree._Element, level: int) -> None:
+        for number, child in enumerate(element):
+            text = "" if number else _collect_text(child)
+            if text and _name(child) in _HEADINGS and not len(child):
+                self._builder.append(BlockKind.HEADING, text, level=min(level, 6))
+            else:
+                self._visit(child, level + 1)
+
+    def _flush(self) -> None:
+        self._builder.append(BlockKind.LIST, "\n".join(self._lines))
+        self._lines.clear()
+
+
+def _is_mixed(element: etree._Element) -> bool:
+    """True for an element with text of its own beside its elements."""
+    own = [element.text, *(child.tail for child in element)]
+    return any(text and not text.isspace() for text in own)
+
+
+def _list_attributes(element: etree._Element) -> list[str]:
+    return [f"{etree.QName(key).localname}={value!s}" for key, value in element.attrib.items()]
+
+
+def _put_feed(builder: DocumentBuilder, root: etree._Element) -> str:
+    """The feed's own section, then one for each item; gives its title."""
+    channel = next((child for child in root if _name(child) == "channel"), root)
+    title = _put_entry(builder, channel, 1)
+    items = [element for element in root.iter() if _name(element) in _ITEMS]
+    for number, item in enumerate(items, 1):
+        builder.place = f"item {number}"
+        _put_entry(builder, item, 2)
+    return title
+
+
+def _put_entry(builder: DocumentBuilder, entry: etree._Element, level: int) -> str:
+    """Put title, author, date, categories and the fullest text of a feed or an item."""
+    said: dict[str, list[etree._Element]] = {}
+    for child in entry:
+        said.setdefault(_name(child), []).append(child)
+    title = next(map(_collect_text, said.get("title", ())), "")
+    builder.append(BlockKind.HEADING, title, level=level)
+    lines = []
+    for label, names in _FEED_FIELDS.items():
+        found = next((said[name] for name in names if name in said), [])
+        if values := list(filter(None, map(_collect_text, found))):
+            lines.append(f"{label}: {', '.join(values)}")
+    builder.append(BlockKind.PARAGRAPH, "\n".join(lines))
+    texts = [_as_html(said[name][0]) for name in _FEED_TEXTS if name in said]
+    append_html(builder, max(texts, key=len, default=""), levels=level)
+    return title
+
+
+def _as_html(element: etree._Element) -> str:
+    """The HTML in an element, whether it stands as text or as elements."""
+    if len(element):
+        return etree.tostring(element, encoding="unicode", with_tail=False)
+    return element.text or ""

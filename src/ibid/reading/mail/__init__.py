@@ -1,0 +1,1 @@
+"""Mail: single messages, mailboxes, and Outlook's files."""

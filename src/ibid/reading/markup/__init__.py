@@ -1,0 +1,1 @@
+"""Markup: web pages, books, and what people write with plain signs."""

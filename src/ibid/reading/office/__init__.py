@@ -1,0 +1,1 @@
+"""Office files: documents, presentations and sheets, of both families, and RTF."""
