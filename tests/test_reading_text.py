@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,12 @@ from ibid.errors import EmptyDocument, UnsupportedFormat
 from ibid.reading.builder import DocumentBuilder, format_table, join_lines, normalize_text
 from ibid.reading.encodings import decode_bytes
 from ibid.reading.media_types import guess_media_type
-from ibid.reading.registry import load_reader, read_bytes, supported_media_types
+from ibid.reading.registry import (
+    MAX_BLOCKS,
+    load_reader,
+    read_bytes,
+    supported_media_types,
+)
 from ibid.reading.text import find_blocks
 from ibid.records import Block, BlockKind, Document
 
@@ -180,3 +187,12 @@ def test_reading_twice_gives_the_same() -> None:
     data = "a\n\nb ünïcode 持股比例".encode()
     first: Document = read_bytes(data, "a.txt")
     assert first == read_bytes(data, "a.txt")
+
+
+def test_a_file_of_very_many_paragraphs_has_fewer_blocks_that_still_tile_it() -> None:
+    document = read_bytes(b"a\n\n" * 250_000 + b"end\n", "many.txt")
+    assert len(document.blocks) <= MAX_BLOCKS
+    assert document.blocks[0].start == 0
+    assert document.blocks[-1].end == len(document.text)
+    assert all(a.end == b.start for a, b in pairwise(document.blocks))
+    assert document.blocks[0].lines == (1, 5)

@@ -146,7 +146,9 @@ def stream_xml(data: bytes, tags: Sequence[str]) -> Iterator[etree._Element]:
 
 def make_protected_error() -> UnreadableDocument:
     """The error for a file that only its password opens."""
-    return UnreadableDocument("the file is protected by a password", hint="give it with --password")
+    return UnreadableDocument(
+        "the file is protected by a password", hint="save it without its password"
+    )
 
 
 def make_size_error() -> UnreadableDocument:

@@ -17,7 +17,7 @@ from ibid.errors import IbidError, UnreadableDocument
 from ibid.plain import pack_blocks, unpack_blocks
 from ibid.records import Document
 
-MAX_FRAME: Final = 512 * 1024 * 1024
+MAX_FRAME: Final = 256 * 1024 * 1024
 """Bytes of header and body beyond which a document is too large to be taken."""
 
 OUT_OF_MEMORY: Final = 77

@@ -36,6 +36,7 @@ MEMORY_BYTES: Final = 1024**3
 _BASE_WALL_S: Final = 20.0
 _PAGE_WALL_S: Final = 0.1
 _SCAN_WALL_S: Final = 60.0  # for recognizing the text of one image; it takes 3 to 18 s
+_SCANS_WALL_S: Final = 3600.0  # for all images of a file, however many its child says there are
 _GRACE_S: Final = 5.0
 _PIECE: Final = 1 << 20
 
@@ -238,7 +239,8 @@ class _Child:
     def _wall(self, notes: dict[str, Any]) -> float:
         pages: int = notes.get("pages", 0)
         scans: int = notes.get("scans", 0)
-        return min(_BASE_WALL_S + _PAGE_WALL_S * pages, self._wall_s) + _SCAN_WALL_S * scans
+        reading = min(_BASE_WALL_S + _PAGE_WALL_S * pages, self._wall_s)
+        return reading + min(_SCAN_WALL_S * scans, _SCANS_WALL_S)
 
     def _start(self) -> subprocess.Popen[bytes]:
         """The running process; a new one where there is none."""

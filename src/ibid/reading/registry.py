@@ -11,7 +11,7 @@ from typing import Final, cast
 from ibid.errors import EmptyDocument, UnsupportedFormat
 from ibid.protocols import Reader
 from ibid.reading.media_types import HEAD_BYTES, guess_media_type
-from ibid.records import Document
+from ibid.records import Block, BlockKind, Document
 
 _TEXT: Final = "ibid.reading.text:read_text"
 _HTML: Final = "ibid.reading.markup.html:read_html"
@@ -20,6 +20,9 @@ _SUBTITLES: Final = "ibid.reading.data.subtitles:read_subtitles"
 
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN: Final = "application/vnd.oasis.opendocument."
+
+MAX_BLOCKS: Final = 100_000
+"""Blocks of one document beyond which neighbouring paragraphs become one."""
 
 # A reader is imported when the first file of its kind comes: a child loads only what it needs.
 _READERS: Final = {
@@ -87,7 +90,36 @@ def read_bytes(
         raise EmptyDocument("the file is empty")
     if password is not None and media_type in _TAKING_PASSWORDS:
         read = partial(cast("Callable[..., Document]", read), password=password)
-    return replace(read(data, name), media_type=media_type)
+    document = read(data, name)
+    return replace(document, media_type=media_type, blocks=limit_blocks(document.blocks))
+
+
+def limit_blocks(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """The blocks, neighbouring paragraphs joined where there are more than MAX_BLOCKS.
+
+    Each costs some hundred bytes in every process that holds it, so a file of empty lines must not
+    become a million of them.
+    """
+    if len(blocks) <= MAX_BLOCKS:
+        return blocks
+    most = -(-len(blocks) // MAX_BLOCKS)
+    joined: list[Block] = []
+    count = 0
+    for block in blocks:
+        last = joined[-1] if joined else None
+        if last is not None and count < most and _may_join(last, block):
+            lines = (last.lines[0], block.lines[1]) if last.lines and block.lines else last.lines
+            joined[-1] = replace(last, end=block.end, lines=lines)
+            count += 1
+        else:
+            joined.append(block)
+            count = 1
+    return tuple(joined)
+
+
+def _may_join(first: Block, second: Block) -> bool:
+    alike = (first.kind, first.page, first.place) == (second.kind, second.page, second.place)
+    return alike and first.kind is BlockKind.PARAGRAPH and not first.boxes
 
 
 def load_reader(media_type: str) -> Reader:
