@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from operator import attrgetter
@@ -281,6 +280,8 @@ def _list_files(user_dir: Path, library: str | None) -> list[Path]:
 
 
 def _read_file(path: Path) -> Iterator[tuple[str, object]]:
+    import tomllib  # noqa: PLC0415 - most have no such file
+
     try:
         found = tomllib.loads(path.read_text("utf-8-sig"))
     except (OSError, ValueError) as error:

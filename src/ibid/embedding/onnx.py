@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ibid.embedding.inference import Pooling
     from ibid.embedding.pieces import PieceTokenizer
     from ibid.protocols import Vectors
+
+QUERIES_KEPT: Final = 64
 
 _INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
@@ -60,6 +62,8 @@ class OnnxEmbedder:
         self._cache = cache
         self._threads = threads or _count_processors()
         self._loading = threading.RLock()
+        # A question is embedded to search, and again to choose the sentences that answer it.
+        self._embed_query = lru_cache(QUERIES_KEPT)(lambda text: self._embed([text], "query"))
 
     @cached_property
     def weights(self) -> str:
@@ -92,6 +96,11 @@ class OnnxEmbedder:
 
         Raises ModelUnavailable when the model's files are missing, damaged or of another kind.
         """
+        if kind == "query" and len(texts) == 1:
+            return self._embed_query(texts[0]).copy()
+        return self._embed(texts, kind)
+
+    def _embed(self, texts: Sequence[str], kind: str) -> Vectors:
         from ibid.embedding.inference import embed_texts  # noqa: PLC0415 - loads numpy
 
         with self._loading:

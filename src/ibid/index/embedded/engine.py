@@ -25,10 +25,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import BadQuery, Corrupt, LibraryLocked
-from ibid.index.embedded import reads, schema, writes
-from ibid.index.embedded.reads import REMEDY, Segment
+from ibid.index.embedded import reads, schema
+from ibid.index.embedded.reads import REMEDY
 from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
-from ibid.index.embedded.transaction import Applied, apply_changes
 from ibid.protocols import Change, FileState, Manifest, SourceInfo
 
 if TYPE_CHECKING:
@@ -145,7 +144,7 @@ class EmbeddedIndex:
 
         for attempt in count():
             connection = self._connect()
-            with _reading(connection):
+            with schema.reading_one_state(connection):
                 segments = reads.read_segments(connection)
                 generation = reads.read_generation(connection)
             try:
@@ -191,23 +190,27 @@ class EmbeddedIndex:
         forgotten: Iterable[str] = (),
     ) -> int:
         """See `Index.commit`."""
+        # What writes is loaded by those who write.
+        from ibid.index.embedded.commit import commit_changes, remember_files  # noqa: PLC0415
+
         with self.writing():
             connection = self._connect()
-            with _transaction(connection):
+            with schema.transacting(connection):
                 if source is not None:
-                    writes.write_files(connection, source, files)
-                    writes.forget_files(connection, source, forgotten)
+                    remember_files(connection, source, files, forgotten)
                 if not changes:
                     return reads.read_version(connection)
-                applied = apply_changes(connection, changes)
-                replaced = self._write_vectors(connection, applied, vectors, manifest)
-                if applied.postings:
-                    generation = reads.read_generation(connection)
-                    self._open_postings(generation).add(applied.postings)
-                writes.publish(connection, applied.version, applied.next_row)
-            for segment in replaced:
-                (self._folder / "vectors" / segment.file).unlink(missing_ok=True)
-            return applied.version
+                version, replaced = commit_changes(
+                    connection,
+                    changes,
+                    vectors,
+                    manifest=manifest,
+                    folder=self._folder / "vectors",
+                    add_postings=lambda found: self._live_postings().add(found),
+                )
+            for file in replaced:
+                file.unlink(missing_ok=True)
+            return version
 
     def purge(self, ids: Sequence[str]) -> int:
         """See `Index.purge`."""
@@ -228,12 +231,14 @@ class EmbeddedIndex:
 
     def put_source(self, source: SourceInfo) -> None:
         """See `Index.put_source`."""
-        with self.writing(), _transaction(self._connect()) as connection:
-            writes.write_source(connection, source)
+        from ibid.index.embedded.writes import write_source  # noqa: PLC0415 - as above
+
+        with self.writing(), schema.transacting(self._connect()) as connection:
+            write_source(connection, source)
 
     def drop_source(self, name: str) -> None:
         """See `Index.drop_source`."""
-        with self.writing(), _transaction(self._connect()) as connection:
+        with self.writing(), schema.transacting(self._connect()) as connection:
             connection.execute("UPDATE documents SET source = NULL WHERE source = ?", (name,))
             connection.execute("DELETE FROM sources WHERE name = ?", (name,))
 
@@ -252,38 +257,6 @@ class EmbeddedIndex:
                 connection.close()
             self._connections.clear()
             self._threads = threading.local()
-
-    def _write_vectors(
-        self,
-        connection: sqlite3.Connection,
-        applied: Applied,
-        new: Mapping[bytes, Vectors],
-        manifest: Manifest | None,
-    ) -> list[Segment]:
-        """Write the new rows, with the small segments before them, as one; those it replaces."""
-        if manifest is not None and reads.read_manifest(connection) is None:
-            writes.write_manifest(connection, manifest)
-        if not applied.text_hashes:
-            return []
-        import numpy as np  # noqa: PLC0415 - a run without new passages doesn't need it
-
-        from ibid.index.embedded import vectors  # noqa: PLC0415 - loads numpy
-
-        rows = np.stack([new[text_hash] for text_hash in applied.text_hashes])
-        made = reads.read_manifest(connection)
-        vectors.check_dimension(made.dimension if made is not None else None, rows.shape[1])
-        folder = self._folder / "vectors"
-        merged = vectors.choose_merge(reads.read_segments(connection), len(rows))
-        parts = [vectors.MappedSegment(segment, folder).codes for segment in merged]
-        first_row = merged[0].first_row if merged else applied.first_row
-        segment = Segment(
-            f"{first_row}-{applied.next_row}-v{applied.version}.faiss",
-            first_row,
-            applied.next_row - first_row,
-        )
-        vectors.write_segment(folder / segment.file, [*parts, vectors.encode_rows(rows)])
-        writes.replace_segments(connection, merged, [segment])
-        return merged
 
     def _clear_unpublished(self) -> None:
         """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
@@ -343,31 +316,12 @@ class EmbeddedIndex:
             self._connections.append(connection)
         return connection
 
+    def _live_postings(self) -> Postings:
+        return self._open_postings(reads.read_generation(self._connect()))
+
     def _open_postings(self, generation: int) -> Postings:
         from ibid.index.embedded.lexical import Postings  # noqa: PLC0415 - loads numpy, tantivy
 
         if self._postings is None or self._postings[0] != generation:
             self._postings = (generation, Postings(self._folder / "lexical" / str(generation)))
         return self._postings[1]
-
-
-@contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """A transaction that commits at the end of the `with`, or takes everything back."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield connection
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
-@contextmanager
-def _reading(connection: sqlite3.Connection) -> Iterator[None]:
-    """A read transaction: all statements inside see one state."""
-    connection.execute("BEGIN")
-    try:
-        yield
-    finally:
-        connection.execute("COMMIT")

@@ -1,0 +1,72 @@
+"""A commit, inside its transaction: rows, then vectors, then postings; the caller publishes.
+
+Vectors and postings are on disk before the transaction commits, and only that makes them seen.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ibid.index.embedded import reads, vectors, writes
+from ibid.index.embedded.reads import Segment
+from ibid.index.embedded.transaction import Applied, apply_changes
+from ibid.protocols import Change, FileState, Manifest
+
+if TYPE_CHECKING:
+    from ibid.protocols import Vectors
+
+
+def remember_files(
+    connection: sqlite3.Connection,
+    source: str,
+    files: Iterable[FileState],
+    forgotten: Iterable[str],
+) -> None:
+    """Write what a source knows of its files, and forget those that it has no more."""
+    writes.write_files(connection, source, files)
+    writes.forget_files(connection, source, forgotten)
+
+
+def commit_changes(
+    connection: sqlite3.Connection,
+    changes: Sequence[Change],
+    new: Mapping[bytes, Vectors],
+    *,
+    manifest: Manifest | None,
+    folder: Path,
+    add_postings: Callable[[list[tuple[int, int, str]]], None],
+) -> tuple[int, list[Path]]:
+    """The new version, and the vector files in `folder` that it has no more use for."""
+    applied = apply_changes(connection, changes)
+    if manifest is not None and reads.read_manifest(connection) is None:
+        writes.write_manifest(connection, manifest)
+    replaced = _write_vectors(connection, applied, new, folder) if applied.text_hashes else []
+    if applied.postings:
+        add_postings(applied.postings)
+    writes.publish(connection, applied.version, applied.next_row)
+    return applied.version, [folder / segment.file for segment in replaced]
+
+
+def _write_vectors(
+    connection: sqlite3.Connection,
+    applied: Applied,
+    new: Mapping[bytes, Vectors],
+    folder: Path,
+) -> list[Segment]:
+    """Write the new rows, with the small segments before them, as one; those it replaces."""
+    rows = np.stack([new[text_hash] for text_hash in applied.text_hashes])
+    made = reads.read_manifest(connection)
+    vectors.check_dimension(made.dimension if made is not None else None, rows.shape[1])
+    merged = vectors.choose_merge(reads.read_segments(connection), len(rows))
+    parts = [vectors.MappedSegment(segment, folder).codes for segment in merged]
+    first_row = merged[0].first_row if merged else applied.first_row
+    name = f"{first_row}-{applied.next_row}-v{applied.version}.faiss"
+    segment = Segment(name, first_row, applied.next_row - first_row)
+    vectors.write_segment(folder / name, [*parts, vectors.encode_rows(rows)])
+    writes.replace_segments(connection, merged, [segment])
+    return merged
