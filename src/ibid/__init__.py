@@ -12,6 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ibid import errors
 from ibid.version import VERSION
 
 if TYPE_CHECKING:
@@ -53,30 +54,7 @@ _RECORDS = (
     "SearchResult",
     "Verdict",
 )
-_ERRORS = (
-    "AccessDenied",
-    "BadQuery",
-    "BadSetting",
-    "Corrupt",
-    "DuplicateDocument",
-    "EmbedderMismatch",
-    "EmptyDocument",
-    "EvaluationError",
-    "FormatTooNew",
-    "IbidError",
-    "InputError",
-    "LibraryError",
-    "LibraryLocked",
-    "LibraryNotFound",
-    "MalformedOutput",
-    "ModelError",
-    "ModelTimeout",
-    "ModelUnavailable",
-    "UnknownDocument",
-    "UnknownSource",
-    "UnreadableDocument",
-    "UnsupportedFormat",
-)
+_ERRORS = tuple(name for name in errors.__all__ if name != "EXIT_CODES")
 _HOMES = {
     "open": ("ibid.openers", "open_library"),
     "Library": ("ibid.library", "Library"),
