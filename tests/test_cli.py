@@ -206,6 +206,8 @@ def test_an_interrupt_gives_130(tmp_path: Path) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            # Whoever started the tests in the background has made SIGINT ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
         )
         _wait_until_open(child.pid, library / "lock")
         child.send_signal(signal.SIGINT)

@@ -237,7 +237,9 @@ def test_two_folders_and_python_live_side_by_side(
     assert library.sync(folder).removed == ("readme.md",)
     assert list_ids(library) == ["note-1", "wiki/readme.md"]
     assert find(library, "penguin") == ["wiki/readme.md"]
-    listed = [(source.name, source.prefix, source.documents) for source in library.sources()]
+    listed = [
+        (source.name, source.prefix, source.documents) for source in library.sources(ibid.OWNER)
+    ]
     assert listed == [("handbook", "", 0), ("wiki", "wiki", 1)]
 
 

@@ -176,15 +176,18 @@ class Library:
     def sources(self, principals: Iterable[str] | Owner = ()) -> list[SourceInfo]:
         """The folders that were synced, in the order of their first sync.
 
-        The documents counted are those that the caller may see.
+        Counted are the documents that the caller may see; a source of which that is none does not
+        show, save to the owner.
         """
         snapshot = self._index.snapshot()
         scope = Scope(hold_principals(principals), include_archived=True)
         seen = {info.id for info in snapshot.documents(scope)}
-        return [
+        counted = [
             replace(source, documents=len(seen & snapshot.content_hashes(source.name).keys()))
             for source in self._index.sources()
         ]
+        everything = scope.principals is OWNER
+        return [source for source in counted if everything or source.documents]
 
     def forget(self, name: str) -> IngestReport:
         """Remove a source with its documents. Raises UnknownSource."""

@@ -181,8 +181,9 @@ class PutDocument:
 
     `document.allow` says who may see it from now on (None: public). `overrides` keeps what
     `ibid set` and flags said, so that a later update can tell it from what the file says.
-    `content_hash` stands for all that its passages depend on. `language` is the one its terms
-    were analysed in.
+    Where nothing is said of access and `opens` is False, a document that comes back keeps the
+    access that the one before it had. `content_hash` stands for all that its passages depend on.
+    `language` is the one its terms were analysed in.
     """
 
     document: Document
@@ -192,6 +193,7 @@ class PutDocument:
     source: str | None = None
     overrides: Mapping[str, JSON] = field(default_factory=dict)
     create: bool = False
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)

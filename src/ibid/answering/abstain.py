@@ -12,6 +12,9 @@ from ibid.records import Hit
 LEAST_COSINE: Final = 0.35
 """Below this the nearest passage of the default embedder is about something else."""
 
+NO_ANSWER: Final = "NO ANSWER IN THE SOURCES"
+"""What a language model is asked to write, and nothing else, when the sources hold no answer."""
+
 TOP_PASSAGES: Final = 5
 """Hits in which a word of the question is looked for."""
 
@@ -61,3 +64,8 @@ def should_abstain(
 def abstention_text(language: str | None = None) -> str:
     """The sentence that says so, in this language, else in English."""
     return _ABSTENTIONS.get(language or "en", _ABSTENTIONS["en"])
+
+
+def says_no_answer(answer: str) -> bool:
+    """Whether a model wrote that the sources hold no answer, in the words it was asked to use."""
+    return answer.strip(" .!*\"'\n").upper() == NO_ANSWER

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final, TypeAlias
@@ -84,12 +84,12 @@ def _verify_claim(
 ) -> Iterable[Citation]:
     facts = read_facts(claim.text, language=language)
     findings = {
-        number: _find_evidence(facts, sources[number - 1])
+        number: _find_evidence(claim.text, facts, sources[number - 1])
         for number in claim.markers
         if number <= len(sources)
     }
     if not claim.markers:
-        yield Citation(None, claim, Verdict.UNCITED, _explain_uncited(facts, sources))
+        yield Citation(None, claim, Verdict.UNCITED, _explain_uncited(claim.text, facts, sources))
     for number in claim.markers:
         finding = findings.get(number)
         if finding is None:
@@ -98,19 +98,20 @@ def _verify_claim(
         elif finding.reason is None:
             yield _cite(number, claim, finding, Verdict.SUPPORTED, None)
         else:
-            yield _cite_other(number, claim, finding, _find_elsewhere(facts, sources, number))
+            elsewhere = _find_elsewhere(claim.text, facts, sources, number)
+            yield _cite_other(number, claim, finding, elsewhere)
 
 
-def _explain_uncited(claim: Facts, sources: Sequence[_Source]) -> str:
-    elsewhere = _find_elsewhere(claim, sources, 0)
+def _explain_uncited(claim: str, facts: Facts, sources: Sequence[_Source]) -> str:
+    elsewhere = _find_elsewhere(claim, facts, sources, 0)
     return f"source {elsewhere[0]} says it" if elsewhere else "no source says it"
 
 
 def _find_elsewhere(
-    claim: Facts, sources: Sequence[_Source], but: int
+    claim: str, facts: Facts, sources: Sequence[_Source], but: int
 ) -> tuple[int, _Finding] | None:
     for number, source in enumerate(sources, 1):
-        finding = _find_evidence(claim, source)
+        finding = _find_evidence(claim, facts, source)
         if number != but and finding.reason is None:
             return number, finding
     return None
@@ -149,30 +150,46 @@ def _cite(
     )
 
 
-def _find_evidence(claim: Facts, source: _Source) -> _Finding:
-    """The run of units that covers the claim best; then the shortest, the truest, the first.
+def _find_evidence(claim: str, facts: Facts, source: _Source) -> _Finding:
+    """The units that the claim repeats; else the run of units that covers it best.
 
-    Short goes before true: a sentence that says another number must not be rescued by a
-    neighbour in which that number means something else.
+    Of runs that cover as much it is the shortest, the truest, the one with the most of the words in
+    itself and not in what stands above it, the first. Short goes before true: a sentence that says
+    another number must not be rescued by a neighbour in which that number means something else.
     """
-    best: tuple[tuple[float, int, int, int], _Finding] | None = None
-    for first in range(len(source.units)):
-        for last in range(first, min(first + LONGEST_EVIDENCE, len(source.units))):
-            context = join_facts(source.contexts[first : last + 1])
-            evidence = join_facts([*source.facts[first : last + 1], context])
-            covered = len(claim.words & evidence.words)
-            if best and covered < -best[0][0]:
-                continue
-            reasons = [
-                reason for check in CHECKS if (reason := check(claim, evidence, source.whole))
-            ]
-            order = (-covered, last - first, len(reasons), first)
-            if best is None or order < best[0]:
-                span = source.units[first].start, source.units[last].end
-                best = order, _Finding(source, *span, reasons[0] if reasons else None)
+    best: tuple[tuple[float, ...], _Finding] | None = None
+    for first, last in _list_runs(len(source.units)):
+        span = source.units[first].start, source.units[last].end
+        if _is_repeated(claim, source.hit.passage.text[slice(*span)]):
+            return _Finding(source, *span, None)
+        own = join_facts(source.facts[first : last + 1])
+        evidence = join_facts([own, *source.contexts[first : last + 1]])
+        covered = len(facts.words & evidence.words)
+        if best and covered < -best[0][0]:
+            continue
+        reasons = [reason for check in CHECKS if (reason := check(facts, evidence, source.whole))]
+        order = (-covered, last - first, len(reasons), -len(facts.words & own.words), first)
+        if best is None or order < best[0]:
+            best = order, _Finding(source, *span, reasons[0] if reasons else None)
     if best is None:
         return _Finding(source, 0, len(source.hit.passage.text), "the passage says nothing")
     return best[1]
+
+
+def _list_runs(units: int) -> Iterator[tuple[int, int]]:
+    """The first and last of every run of at most LONGEST_EVIDENCE units, short ones first."""
+    for length in range(LONGEST_EVIDENCE):
+        for first in range(units - length):
+            yield first, first + length
+
+
+def _is_repeated(claim: str, units: str) -> bool:
+    """Whether a claim is whole units, word for word; a part of one may leave out what denies it."""
+    return _bare(claim) == _bare(units)
+
+
+def _bare(text: str) -> str:
+    return " ".join(text.split()).strip(' .!?…|"“”„«»「」')
 
 
 # -- the checks -----------------------------------------------------------------------------------

@@ -84,6 +84,8 @@ def _run_verb(arguments: list[str]) -> int:
     """The exit code of one call; what went wrong in it is told here."""
     as_json = "--json" in takewhile(lambda argument: argument != "--", arguments)
     try:
+        if not all(argument.isascii() or _is_text(argument) for argument in arguments):
+            raise click.UsageError("an argument holds bytes that are no text in this locale")
         code = ibid.main(arguments, prog_name="ibid", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
         print_error("Interrupted", "interrupted", "what was committed is kept", as_json=as_json)
@@ -120,3 +122,7 @@ def _tell_usage(error: click.ClickException, *, as_json: bool) -> int:
 def find_exit_code(error: IbidError) -> int:
     """The exit code of the nearest kind in the tree of errors."""
     return next(EXIT_CODES[kind] for kind in type(error).__mro__ if kind in EXIT_CODES)
+
+
+def _is_text(argument: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in argument)

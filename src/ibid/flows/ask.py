@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ibid.answering.abstain import abstention_text, should_abstain
+from ibid.answering.abstain import abstention_text, says_no_answer, should_abstain
 from ibid.answering.citations import hold_back_markers, parse_claims
 from ibid.answering.prompt import build_prompt
 from ibid.answering.strict import keep_supported
@@ -77,26 +77,34 @@ def ask(
             language=language,
         )
         with watch.timing("generate"):
-            draft = generate_draft(prompt, generator, on_text)
+            # What a strict answer leaves out must not have been seen before it is left out.
+            draft = generate_draft(prompt, generator, None if options.strict else on_text)
         with watch.timing("verify"):
             text, citations = check_draft(draft.text, found.hits, language)
             if options.strict:
                 text, citations = keep_supported(text, citations)
-        if not text.strip():
-            return _abstain(blank, "the sources do not answer it")
-    doubtful = sum(citation.verdict is not Verdict.SUPPORTED for citation in citations)
-    warning = f"{doubtful} of {len(citations)} citations could not be confirmed"
-    return replace(
+                if on_text is not None:
+                    on_text(text)
+    written = replace(
         blank,
-        status=AnswerStatus.ANSWERED,
         text=text,
         citations=citations,
         sources=prompt.sources,
         prompt_hash=hash_prompt(prompt),
-        warnings=(warning,) if doubtful else (),
+        warnings=_list_doubts(citations),
         timings_ms={**found.timings_ms, **watch.milliseconds()},
         tokens={"prompt": draft.prompt_tokens, "completion": draft.completion_tokens},
     )
+    if not text.strip() or says_no_answer(text):
+        return _abstain(written, "the sources do not answer it")
+    return replace(written, status=AnswerStatus.ANSWERED)
+
+
+def _list_doubts(citations: Sequence[Citation]) -> tuple[str, ...]:
+    doubtful = sum(citation.verdict is not Verdict.SUPPORTED for citation in citations)
+    if not doubtful:
+        return ()
+    return (f"{doubtful} of {len(citations)} citations could not be confirmed",)
 
 
 def best_cosine(found: SearchResult) -> float | None:
@@ -165,9 +173,9 @@ def _blank_answer(
     )
 
 
-def _abstain(blank: Answer, reason: str) -> Answer:
-    text = abstention_text(detect_language(blank.question))
-    return replace(blank, text=text, warnings=(reason,))
+def _abstain(answer: Answer, reason: str) -> Answer:
+    text = abstention_text(detect_language(answer.question))
+    return replace(answer, text=text, citations=(), warnings=(reason,))
 
 
 def hash_prompt(prompt: Prompt) -> str:

@@ -76,11 +76,13 @@ class Batch:
         overrides: Mapping[str, JSON],
         chunking: Chunking | None = None,
         create: bool = False,
+        opens: bool = False,
     ) -> str:
         """Gather what makes the library hold this document; nothing when it already does.
 
         `stored` is what the library holds under this id, or, of a file that moved, under its old
-        one. Returns the content hash. Raises DuplicateDocument for a create of what is stored.
+        one. With `opens`, a new document is public although one of its name was not. Returns the
+        content hash. Raises DuplicateDocument for a create of what is stored.
         """
         if create and stored is not None:
             raise DuplicateDocument(
@@ -91,7 +93,8 @@ class Batch:
         if stored is not None and stored.content_hash == content_hash:
             self._write_metadata(document, stored, overrides)
         else:
-            self._write_content(document, stored, content_hash, chunking, overrides, create)
+            put = self._write_content(document, stored, content_hash, chunking)
+            self._changes.append(replace(put, overrides=overrides, create=create, opens=opens))
         return content_hash
 
     def remove(self, stored_id: str, passages: int = 0) -> None:
@@ -149,9 +152,7 @@ class Batch:
         stored: StoredDocument | None,
         content_hash: str,
         chunking: Chunking,
-        overrides: Mapping[str, JSON],
-        create: bool,
-    ) -> None:
+    ) -> PutDocument:
         with self._watch.timing("chunking"):
             put = put_document(
                 document,
@@ -161,19 +162,13 @@ class Batch:
                 languages=self._languages,
                 contextualize=self._contextualize,
             )
-        put = replace(
-            put,
-            source=stored.source if stored is not None else self._source,
-            overrides=overrides,
-            create=create,
-        )
-        self._changes.append(put)
         self._languages[put.language or ""] += 1
         self._passages += len(put.passages)
         (self._tally.added if stored is None else self._tally.updated).append(document.id)
         self._tally.count(
             added=len(put.passages), removed=stored.info.passages if stored is not None else 0
         )
+        return replace(put, source=stored.source if stored is not None else self._source)
 
     def _describe_library(self, puts: list[PutDocument]) -> Manifest | None:
         """What a library of no documents yet is being made with."""

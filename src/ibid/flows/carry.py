@@ -102,7 +102,8 @@ class Sync:
         status: FileStatus = "read"
         content_hash, kind, message = "", "", ""
         try:
-            content_hash = self._write(path, clean_document(take(id=id)), movable, batch)
+            document = clean_document(take(id=id))
+            content_hash = self._write(path, document, movable, batch, container)
         except SKIPS as error:
             status, message = "skipped", error.message
             self.tally.skipped.append(Skipped(id, message))
@@ -115,8 +116,19 @@ class Sync:
             found = (read.bytes_hash, content_hash, kind, message, container)
             batch.remember_file(FileState(path, read.stat, status, *found))
 
-    def _write(self, path: str, document: Document, movable: dict[str, str], batch: Batch) -> str:
-        """Hand a document to the batch with all its metadata; its content hash."""
+    def _write(
+        self,
+        path: str,
+        document: Document,
+        movable: dict[str, str],
+        batch: Batch,
+        container: str,
+    ) -> str:
+        """Hand a document to the batch with all its metadata; its content hash.
+
+        A new attachment is for those who may see what it came in, unless something else is said.
+        """
+        inherited = self._find_access(container) if container else None
         rules = self.rules.for_path(path)
         chunking = self.options.ingest.chunking
         if rules.chunking:
@@ -132,9 +144,18 @@ class Sync:
             moved = movable.pop(hash_content(document, recipe), None)
             stored = self.snapshot.document(moved, EVERYTHING) if moved is not None else None
         kept = stored.overrides if stored is not None else {}
-        allow = stored.info.allow if stored is not None else None
+        allow = stored.info.allow if stored is not None else inherited
         layered = layer_metadata(document, rules, kept=kept, flags={}, previous_allow=allow)
         return batch.write(layered, stored, overrides=kept, chunking=chunking)
+
+    def _find_access(self, container: str) -> frozenset[str] | None:
+        """Who may see a file that holds others: as it was, or as the folder's rules have it."""
+        id = name_document(self.source, container)
+        stored = find_stored(self.snapshot, [id]).get(id)
+        if stored is not None and stored.info.allow is not None:
+            return stored.info.allow
+        rules = self.rules.for_path(container)
+        return rules.locked.allow if rules.locked.allow is not None else rules.open.allow
 
     def _remove(self, ids: set[str], batch: Batch) -> None:
         """Remove those of these documents that this source holds."""

@@ -142,7 +142,7 @@ def _take(
         document = clean_document(take(id=id))
         stored = find_stored(snapshot, [id]).get(id)
         layered, overrides = layer_over(document, stored, flags)
-        batch.write(layered, stored, overrides=overrides)
+        batch.write(layered, stored, overrides=overrides, opens="allow" in flags)
     except IbidError as error:
         if isinstance(error, SKIPS) and not explicit:
             tally.skipped.append(Skipped(id, error.message))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from urllib.parse import quote
 
 from ibid.errors import DuplicateDocument, UnknownDocument
 from ibid.flows.batch import Batch
@@ -53,19 +54,21 @@ def write_documents(
         for document in cleaned:
             known = stored.get(document.id)
             layered, overrides = layer_over(document, known, flags or {})
-            batch.write(layered, known, overrides=overrides, create=create)
+            batch.write(
+                layered, known, overrides=overrides, create=create, opens="allow" in (flags or {})
+            )
         batch.commit()
     return tally.report(index.snapshot().version, watch.seconds)
 
 
 def remove_documents(ids: Sequence[str], *, index: Index, purge: bool = False) -> IngestReport:
-    """Hide documents from now on, or with `purge` erase them from every version.
+    """Hide documents from now on, or with `purge` erase them from every version; attachments too.
 
     Raises UnknownDocument, with nothing changed, for an id that isn't there.
     """
     watch, tally = Stopwatch(), Tally()
     with watch.timing("total"), index.writing():
-        ids = list(dict.fromkeys(ids))
+        ids = include_attachments(ids, index.snapshot())
         stored = find_stored(index.snapshot(), ids)
         if not purge and (missing := [id for id in ids if id not in stored]):
             raise UnknownDocument(
@@ -91,7 +94,7 @@ def set_metadata(ids: Sequence[str], said: Mapping[str, JSON], *, index: Index) 
     with watch.timing("total"), index.writing():
         snapshot = index.snapshot()
         changes = []
-        for id in dict.fromkeys(ids):
+        for id in include_attachments(ids, snapshot):
             stored = snapshot.document(id, EVERYTHING)
             document = apply_overrides(stored.document, said)
             overrides = merge_overrides(stored.overrides, said)
@@ -113,6 +116,19 @@ def layer_over(
     allow = stored.info.allow if stored is not None else None
     layered = layer_metadata(document, kept=kept, flags=flags, previous_allow=allow)
     return layered, merge_overrides(kept, flags)
+
+
+def include_attachments(ids: Sequence[str], snapshot: Snapshot) -> list[str]:
+    """The ids, each once, and those of the documents that came inside one of them."""
+    found = dict.fromkeys(ids)
+    for info in snapshot.documents(EVERYTHING):
+        container, _, attached = (info.source or "").partition("#")
+        if attached and any(
+            info.id.startswith(f"{id}/") and container.endswith(quote(id.rpartition("/")[2]))
+            for id in ids
+        ):
+            found[info.id] = None
+    return list(found)
 
 
 def find_stored(snapshot: Snapshot, ids: Iterable[str]) -> dict[str, StoredDocument]:

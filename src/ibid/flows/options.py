@@ -133,7 +133,7 @@ def describe_said(
     if public:
         said["allow"] = None
     elif allow is not None:
-        said["allow"] = [*sorted(set(allow))]
+        said["allow"] = [*sorted(check_allow(allow))]
     if tags:
         said["tags"] = dict(tags)
     if archived is not None:
@@ -154,3 +154,14 @@ def hold_principals(principals: Iterable[str] | Owner) -> Principals:
             hint=f"write {{{principals!r}}}",
         )
     return frozenset(principals)
+
+
+def check_allow(allow: Iterable[str]) -> frozenset[str]:
+    """The principals as a set. Raises BadSetting for one text, and for what names nobody."""
+    if isinstance(allow, str):
+        raise BadSetting(f"allow={allow!r} is one text, not a set", hint=f"write {{{allow!r}}}")
+    names = frozenset(allow)
+    for name in names:
+        if not (isinstance(name, str) and name.strip() and name.isprintable()) or name == "*":
+            raise BadSetting(f"allow holds {name!r}", hint="name principals such as group:hr")
+    return names

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from blake3 import blake3
@@ -12,14 +13,15 @@ from blake3 import blake3
 from ibid.chunking.chunk import chunk
 from ibid.chunking.options import Chunking
 from ibid.embedding.vectors import count_truncated
-from ibid.errors import EmptyDocument
+from ibid.errors import EmptyDocument, InputError
 from ibid.flows.contextual import CONTEXT_PIECES
+from ibid.flows.options import check_allow
 from ibid.language.analyzer import analyze
 from ibid.language.detection import choose_document_language
 from ibid.plain import pack_blocks
 from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument
 from ibid.reading.text import find_blocks
-from ibid.records import Document, Passage
+from ibid.records import JSON, Block, Document, Passage
 
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
@@ -41,7 +43,8 @@ def clean_document(document: Document) -> Document:
     """The document as it is kept: line feeds only, nothing that can't be stored, blocks found.
 
     Blocks given with a text that had to be changed would point elsewhere, so they are found anew.
-    Raises EmptyDocument for one without an id or without any text.
+    Raises EmptyDocument for one without an id or without any text, InputError for blocks that don't
+    tile the text, for access that isn't a set of principals, and for what can't be kept as JSON.
     """
     text = document.text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     text = text.translate(_UNSTORABLE)
@@ -51,9 +54,60 @@ def clean_document(document: Document) -> Document:
         raise EmptyDocument(
             f"document {document.id!r} has no text", hint="leave it out, or give it its text"
         )
-    if text == document.text and document.blocks:
-        return document
-    return replace(document, text=text, blocks=find_blocks(text))
+    blocks = document.blocks if text == document.text else ()
+    _check_tiling(document, blocks)
+    return replace(
+        document,
+        id=_clean_id(document.id),
+        text=text,
+        blocks=blocks or find_blocks(text),
+        title=document.title and document.title.translate(_UNSTORABLE),
+        metadata=_clean_json(document, document.metadata),
+        tags=_clean_json(document, document.tags),
+        allow=None if document.allow is None else check_allow(document.allow),
+        modified_at=_check_time(document),
+    )
+
+
+def _check_tiling(document: Document, blocks: Sequence[Block]) -> None:
+    ends = [0, *(block.end for block in blocks)]
+    tiled = all(b.start == end < b.end for b, end in zip(blocks, ends, strict=False))
+    if blocks and not (tiled and ends[-1] == len(document.text)):
+        raise InputError(
+            f"the blocks of {document.id!r} don't tile its text",
+            hint="each starts where the one before ends, the last with the text; or give none",
+        )
+
+
+def _clean_id(id: str) -> str:
+    if id != id.translate(_UNSTORABLE):
+        raise InputError(f"the id {id!r} holds what isn't text", hint="give it another id")
+    return id
+
+
+def _clean_json(document: Document, values: Mapping[str, JSON]) -> dict[str, JSON]:
+    try:
+        written = json.dumps(dict(values), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"tags or metadata of {document.id!r} can't be kept: {error}",
+            hint="texts, finite numbers, true, false, null, lists and mappings can",
+        ) from error
+    cleaned: dict[str, JSON] = json.loads(written.translate(_UNSTORABLE))
+    return cleaned
+
+
+def _check_time(document: Document) -> datetime | None:
+    moment = document.modified_at
+    if moment is None:
+        return None
+    try:
+        return datetime.fromtimestamp(round(moment.timestamp(), 6), UTC)
+    except (OverflowError, OSError, ValueError) as error:
+        raise InputError(
+            f"modified_at of {document.id!r} is {moment}, which can't be kept",
+            hint="give a time between the years 1 and 9999",
+        ) from error
 
 
 def hash_content(document: Document, recipe: str) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, get_args
 
+from ibid.errors import BadQuery
 from ibid.flows.options import SearchOptions
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.analyzer import analyze_query
@@ -13,7 +14,9 @@ from ibid.language.detection import choose_query_language
 from ibid.protocols import Embedder, Index, Reranker, Scope, Scored, Snapshot
 from ibid.ranking.fusion import Fused, fuse_rrf
 from ibid.ranking.select import select_hits
-from ibid.records import Contribution, Hit, Query, SearchResult
+from ibid.records import Contribution, Hit, Query, SearchMode, SearchResult
+
+MODES: Final = get_args(SearchMode)
 
 STAGES: Final = ("embed", "lexical", "dense", "fuse", "rerank", "total")
 
@@ -31,6 +34,8 @@ def search(
     An empty library, and a query without a word in it, give no hits. Raises BadQuery for a filter
     that can't be read, a version that isn't held, or a k below 1.
     """
+    if options.mode not in MODES:
+        raise BadQuery(f"no mode {options.mode!r}", hint=f"use one of {', '.join(MODES)}")
     watch = Stopwatch()
     with watch.timing("total"):
         snapshot = index.snapshot(query.version)

@@ -32,6 +32,7 @@ from ibid.reading.media_types import HEAD_BYTES, guess_media_type
 from ibid.reading.pages import listen_for_pages
 from ibid.reading.registry import load_reader, read_bytes
 
+_CLONE_NEWNET: Final = 0x40000000
 _MAX_DESCRIPTORS: Final = 64
 _PR_SET_PDEATHSIG: Final = 1
 _PIECE: Final = 1 << 20
@@ -50,11 +51,14 @@ def main() -> None:
 
 
 def set_limits(memory_bytes: int) -> None:
-    """Bound what this process may take: memory, files and what it may write, which is nothing.
+    """Bound what this process may take: memory, files, what it may write, which is nothing, and
+    the network, of which it gets an empty one.
 
-    Where the system knows no such limit (macOS has none on memory) it is left out; the time that
-    the parent gives still holds.
+    Where the system knows no such limit (macOS has none on memory), or grants it to root alone, it
+    is left out; the time that the parent gives still holds.
     """
+    if sys.platform == "linux":
+        ctypes.CDLL(None).unshare(_CLONE_NEWNET)
     for limit, value in (
         (resource.RLIMIT_AS, memory_bytes),
         (resource.RLIMIT_NOFILE, _MAX_DESCRIPTORS),

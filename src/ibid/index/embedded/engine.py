@@ -19,7 +19,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -244,7 +244,11 @@ class EmbeddedIndex:
 
     def count_bytes(self) -> int:
         """See `Index.count_bytes`."""
-        return sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
+        sizes = 0
+        for path in self._folder.rglob("*"):
+            with suppress(FileNotFoundError):  # a merge may have taken it meanwhile
+                sizes += path.stat().st_size if path.is_file() else 0
+        return sizes
 
     def close(self) -> None:
         """See `Index.close`."""
@@ -262,7 +266,10 @@ class EmbeddedIndex:
         """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
         connection = self._connect()
         generation = reads.read_generation(connection)
-        self._open_postings(generation).drop_from(reads.read_next_row(connection))
+        try:
+            self._open_postings(generation).drop_from(reads.read_next_row(connection))
+        except ValueError:  # what a full disk left there is in the way of any writer
+            generation = self._rebuild_postings()
         live = {segment.file for segment in reads.read_segments(connection)}
         for file in (self._folder / "vectors").iterdir():
             if VECTOR_FILE.fullmatch(file.name) and file.name not in live:
@@ -270,6 +277,18 @@ class EmbeddedIndex:
         for folder in (self._folder / "lexical").iterdir():
             if folder.name.isdecimal() and int(folder.name) != generation:
                 shutil.rmtree(folder, ignore_errors=True)
+
+    def _rebuild_postings(self) -> int:
+        """Make the keyword index anew from the passages; its generation."""
+        from ibid.index.embedded.purge import rebuild_postings  # noqa: PLC0415 - seldom needed
+
+        connection = self._connect()
+        generation = reads.read_generation(connection) + 1
+        with schema.transacting(connection):
+            rebuild_postings(connection, self._folder / "lexical" / str(generation), self._analyze)
+        self._postings = None
+        self._snapshots = {}
+        return generation
 
     # -- the folder -----------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import tantivy
 
-from ibid.errors import Corrupt
+from ibid.errors import Corrupt, LibraryError
 from ibid.index.embedded.reads import REMEDY
 from ibid.protocols import Scored
 
@@ -86,6 +86,12 @@ class Postings:
                 document.add_text("terms", terms)
                 writer.add_document(document)
             writer.commit()
+        except ValueError as error:
+            self._writer = None  # it may have died with the error
+            raise LibraryError(
+                f"the keyword index in {self._folder} can't be written ({error})",
+                hint="look at the room on the disk, then try again; nothing was changed",
+            ) from error
         except BaseException:
             writer.rollback()
             raise
@@ -136,6 +142,7 @@ class Postings:
         passing = int(allowed.sum())
         if not terms or not passing:
             return []
+        k = min(k, passing)
         query = self._any_of(terms[:QUERY_TERMS])
         share = passing / max(searcher.num_docs, passing)
         if passing <= SELECTIVE_ROWS and share < SELECTIVE_SHARE:
@@ -147,7 +154,8 @@ class Postings:
                 ]
             )
             share = 1.0
-        return _read_until(searcher, query, k, allowed, depth=int(k / share) + 32)
+        depth = min(int(k / share) + 32, searcher.num_docs + 1)
+        return _read_until(searcher, query, k, allowed, depth=depth)
 
     def _any_of(self, terms: Sequence[str]) -> tantivy.Query:
         return tantivy.Query.boolean_query(

@@ -34,9 +34,8 @@ def purge_documents(
     try:
         erased = _erase_rows(connection, documents)
         replaced, written = _rewrite_segments(connection, folder / "vectors", erased, version)
-        _rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
+        rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
         writes.replace_segments(connection, replaced, written)
-        writes.write_generation(connection, generation)
         writes.publish(connection, version, reads.read_next_row(connection))
     except BaseException:
         connection.execute("ROLLBACK")
@@ -112,13 +111,14 @@ def _rewrite_segments(
     return replaced, written
 
 
-def _rebuild_postings(
+def rebuild_postings(
     connection: sqlite3.Connection, folder: Path, analyze: Callable[[str, str | None], str]
 ) -> None:
-    """Write the postings of every passage that is left as a new generation."""
+    """Write the postings of every passage as a new generation, in the folder that is its number."""
     postings = create_postings(folder)
     postings.add(_analyzed_passages(connection, analyze))
     postings.finish()
+    writes.write_generation(connection, int(folder.name))
 
 
 def _analyzed_passages(

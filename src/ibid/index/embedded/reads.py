@@ -260,6 +260,8 @@ def read_manifest(connection: sqlite3.Connection) -> Manifest | None:
 
 def holds_version(connection: sqlite3.Connection, version: int) -> bool:
     """Whether this version can still be searched."""
+    if not 0 <= version <= read_version(connection):
+        return False
     found = connection.execute("SELECT 1 FROM versions WHERE version = ?", (version,)).fetchone()
     return found is not None
 

@@ -1,10 +1,10 @@
 """The tables of a library on disk: SQLite is its truth and the only place where it commits.
 
-A document keeps its identity (`documents.id`) through edits, moves and a removal that is taken
-back; what it was at a version is a revision, live from `added_in` until `removed_in`. A content is
-a text with its passages, which lie in consecutive rows; rows number the passages of the library in
-the order of insertion and are never used twice. Access stands on the document, not on the
-revision: it is today's at every version.
+A document keeps its identity (`documents.id`) through edits and moves; what it was at a version is
+a revision, live from `added_in` until `removed_in`. A content is a text with its passages, which
+lie in consecutive rows; rows number the passages of the library in the order of insertion and are
+never used twice. Access stands on the document, not on the revision: it is today's at every
+version. A document that takes the name of one that is gone opens nothing of that one.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
 
-from ibid.errors import Corrupt, FormatTooNew, LibraryNotFound
+from ibid.errors import Corrupt, FormatTooNew, LibraryError, LibraryLocked, LibraryNotFound
 from ibid.index.embedded.reads import REMEDY
 
 FORMAT: Final = 1
@@ -224,6 +224,16 @@ def _corrupt(path: Path, reason: object) -> Corrupt:
     return Corrupt(f"{path} is damaged ({reason})", hint=REMEDY)
 
 
+def _translate(error: sqlite3.OperationalError) -> LibraryError:
+    """What SQLite could not do, as the error of a library."""
+    if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return LibraryLocked(f"the database is held by another process ({error})", hint="try again")
+    return LibraryError(
+        f"the library can't be read or written ({error})",
+        hint="look at the room on the disk and at the rights of the folder, then try again",
+    )
+
+
 class _Cursor(sqlite3.Cursor):
     """A cursor whose damaged pages are the error of a library."""
 
@@ -245,6 +255,8 @@ class _Cursor(sqlite3.Cursor):
     def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return call(*arguments)
+        except sqlite3.OperationalError as error:
+            raise _translate(error) from error
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:  # its subclasses are no damage
                 raise

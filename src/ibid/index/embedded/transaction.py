@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from ibid.errors import DuplicateDocument, UnknownDocument
@@ -48,7 +48,11 @@ def _put(connection: sqlite3.Connection, put: PutDocument, applied: Applied) -> 
     name = put.document.id
     live = _find_live(connection, name)
     if live is None:
-        identity = writes.insert_document(connection, name, put.source)
+        if put.document.allow is None and not put.opens:
+            put = replace(
+                put, document=replace(put.document, allow=writes.read_last_access(connection, name))
+            )
+        identity = writes.insert_document(connection, put.source)
     elif put.create:
         raise DuplicateDocument(
             f"a document {name!r} exists", hint="to overwrite it on purpose, use update"
@@ -59,6 +63,7 @@ def _put(connection: sqlite3.Connection, put: PutDocument, applied: Applied) -> 
     content = writes.insert_content(connection, put, applied.next_row)
     writes.insert_revision(connection, put.document, identity, content, applied.version)
     writes.set_access(connection, identity, put.document.allow, put.overrides)
+    writes.narrow_past(connection, name, identity, put.document.allow)
     for indexed in put.passages:
         applied.postings.append((applied.next_row, content, indexed.terms))
         applied.text_hashes.append(indexed.text_hash)
@@ -77,6 +82,7 @@ def _set(connection: sqlite3.Connection, change: SetMetadata, applied: Applied) 
     writes.insert_revision(
         connection, change.document, live.document, live.content, applied.version
     )
+    writes.narrow_past(connection, name, live.document, change.document.allow)
     writes.set_blocks(connection, live.content, change.document)
     writes.set_access(connection, live.document, change.document.allow, change.overrides)
 

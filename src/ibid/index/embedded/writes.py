@@ -11,7 +11,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from ibid.index.embedded.codec import dump_blocks, dump_json
+from ibid.index.embedded.codec import dump_blocks, dump_json, read_allow
 from ibid.index.embedded.reads import Segment
 from ibid.index.filter_tree import attribute_values
 from ibid.protocols import FileState, Manifest, PutDocument, SourceInfo
@@ -56,26 +56,43 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
     return content
 
 
-def insert_document(connection: sqlite3.Connection, name: str, source: str | None) -> int:
-    """The identity for a new document: the one that last bore this name, so that what is said of
-    its access covers its past versions too, or a new one."""
-    known = connection.execute(
-        "SELECT document FROM revisions WHERE name = ? ORDER BY id DESC LIMIT 1", (name,)
-    ).fetchone()
-    if known is None or _is_live(connection, known[0]):
-        return _insert(
-            connection, "INSERT INTO documents (source, overrides) VALUES (?, '{}')", (source,)
-        )
-    connection.execute("UPDATE documents SET source = ? WHERE id = ?", (source, known[0]))
-    return int(known[0])
+def insert_document(connection: sqlite3.Connection, source: str | None) -> int:
+    """The identity of a new document."""
+    return _insert(
+        connection, "INSERT INTO documents (source, overrides) VALUES (?, '{}')", (source,)
+    )
 
 
-def _is_live(connection: sqlite3.Connection, document: int) -> bool:
-    """Whether the identity is in use: the document of this name may have moved on."""
+def read_last_access(connection: sqlite3.Connection, name: str) -> frozenset[str] | None:
+    """Who could see the last document of this name, which is no more; None: everyone."""
     found = connection.execute(
-        "SELECT 1 FROM revisions WHERE document = ? AND removed_in IS NULL", (document,)
+        "SELECT d.allow FROM revisions r JOIN documents d ON d.id = r.document"
+        " WHERE r.name = ? ORDER BY r.id DESC LIMIT 1",
+        (name,),
     ).fetchone()
-    return found is not None
+    return read_allow(found[0]) if found is not None else None
+
+
+def narrow_past(
+    connection: sqlite3.Connection, name: str, identity: int, allow: frozenset[str] | None
+) -> None:
+    """Let nobody see more of the earlier documents of this name than of today's one.
+
+    What they were restricted to stays as well: a new document opens nothing of an old one.
+    """
+    if allow is None:
+        return
+    for past, before in connection.execute(
+        "SELECT DISTINCT d.id, d.allow FROM revisions r JOIN documents d ON d.id = r.document"
+        " WHERE r.name = ? AND d.id != ? AND NOT EXISTS"
+        " (SELECT 1 FROM revisions l WHERE l.document = d.id AND l.removed_in IS NULL)",
+        (name, identity),
+    ):
+        restricted = read_allow(before)
+        both = allow if restricted is None else allow & restricted
+        connection.execute(
+            "UPDATE documents SET allow = ? WHERE id = ?", (dump_json(sorted(both)), past)
+        )
 
 
 def insert_revision(
