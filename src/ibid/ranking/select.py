@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
@@ -21,7 +22,7 @@ def select_hits(
     if k < 1:
         raise BadQuery(f"{k} hits asked for", hint="ask for 1 or more")
     kept = (hit for hit in ranked if min_score is None or hit.score >= min_score)
-    return rank_hits(islice(collapse_duplicates(kept) if distinct else kept, k))
+    return rank_hits(islice(collapse_duplicates(kept) if distinct else kept, min(k, sys.maxsize)))
 
 
 def collapse_duplicates(hits: Iterable[Hit]) -> Iterable[Hit]:
