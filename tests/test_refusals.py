@@ -36,7 +36,7 @@ def open_library(place: Path, **parts: Any) -> Library:
         {"blocks": (ibid.Block(ibid.BlockKind.PARAGRAPH, 0, 4),)},
         {"id": "a\ud800"},
     ],
-    ids=str,
+    ids=lambda fields: next(iter(fields)),
 )
 def test_a_document_that_cannot_be_kept_is_refused(tmp_path: Path, fields: dict[str, Any]) -> None:
     with open_library(tmp_path) as library:
