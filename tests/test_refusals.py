@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from datetime import UTC, datetime
 from email.message import EmailMessage
 from pathlib import Path
@@ -175,3 +177,23 @@ def test_what_a_full_disk_left_is_in_nobodys_way(tmp_path: Path) -> None:
         library.ingest(ibid.Document(id="c", text="The gull again."))
         assert [hit.document_id for hit in library.search("gull", mode="lexical")] == ["c"]
         assert [hit.document_id for hit in library.search("seal", mode="lexical")] == ["b"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the system lists no descriptors")
+def test_threads_that_end_leave_no_connection_open(tmp_path: Path) -> None:
+    with open_library(tmp_path) as library:
+        library.ingest(ibid.Document(id="a", text="The gull."))
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(20):
+            thread = threading.Thread(target=library.search, args=("gull",))
+            thread.start()
+            thread.join()
+        assert len(os.listdir("/proc/self/fd")) < before + 10
+
+
+def test_a_closed_library_says_so(tmp_path: Path) -> None:
+    library = open_library(tmp_path)
+    library.close()
+    library.close()
+    with pytest.raises(ibid.LibraryError, match="was closed"):
+        library.search("gull")

@@ -23,8 +23,9 @@ from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+from weakref import WeakSet
 
-from ibid.errors import BadQuery, Corrupt, LibraryLocked
+from ibid.errors import BadQuery, Corrupt, LibraryError, LibraryLocked
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.reads import REMEDY
 from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
@@ -68,7 +69,8 @@ class EmbeddedIndex:
         self._lock_timeout_s = lock_timeout_s
         self._database = folder / "library.db"
         self._threads = threading.local()
-        self._connections: list[sqlite3.Connection] = []
+        self._connections: WeakSet[sqlite3.Connection] = WeakSet()
+        self._closed = False
         self._mutex = threading.RLock()
         self._depth = 0
         self._snapshots: dict[int, EmbeddedSnapshot] = {}
@@ -253,14 +255,13 @@ class EmbeddedIndex:
     def close(self) -> None:
         """See `Index.close`."""
         with self._mutex:
+            self._closed = True
             if self._postings is not None:
                 self._postings[1].finish()
             self._postings = None
             self._snapshots = {}
-            for connection in self._connections:
+            for connection in list(self._connections):
                 connection.close()
-            self._connections.clear()
-            self._threads = threading.local()
 
     def _clear_unpublished(self) -> None:
         """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
@@ -327,13 +328,14 @@ class EmbeddedIndex:
         )
 
     def _connect(self) -> sqlite3.Connection:
-        """The calling thread's connection."""
-        connection: sqlite3.Connection | None = getattr(self._threads, "connection", None)
-        if connection is None:
-            connection = schema.connect(self._database)
-            self._threads.connection = connection
-            self._connections.append(connection)
-        return connection
+        """The calling thread's connection. Raises LibraryError once the library is closed."""
+        if self._closed:
+            raise LibraryError(f"{self._folder} was closed", hint="open the library again")
+        own: _OwnConnection | None = getattr(self._threads, "own", None)
+        if own is None:
+            own = self._threads.own = _OwnConnection(schema.connect(self._database))
+            self._connections.add(own.connection)
+        return own.connection
 
     def _live_postings(self) -> Postings:
         return self._open_postings(reads.read_generation(self._connect()))
@@ -344,3 +346,13 @@ class EmbeddedIndex:
         if self._postings is None or self._postings[0] != generation:
             self._postings = (generation, Postings(self._folder / "lexical" / str(generation)))
         return self._postings[1]
+
+
+class _OwnConnection:
+    """A thread's connection, which ends with it: SQLite's own would wait for the collector."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()

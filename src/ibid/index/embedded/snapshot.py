@@ -10,6 +10,7 @@ from __future__ import annotations
 import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -171,6 +172,8 @@ class EmbeddedSnapshot:
         """The rows that a scope lets through, with the access rules of this moment."""
         last, restricted = self._read_access()
         if (known := self._scopes.get((last, scope))) is not None:
+            with suppress(KeyError):  # another thread may have dropped it since
+                self._scopes.move_to_end((last, scope))
             return known
         hidden: list[int] = []
         if scope.principals is not OWNER:
