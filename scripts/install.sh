@@ -1,10 +1,11 @@
 # Sourced by ./run and ./check: install_ibid EXTRAS makes .venv with ibid and those extras in it,
-# and does nothing when pyproject.toml has not changed since it last did.
+# and does nothing when it last did so after pyproject.toml changed. No program is started to find
+# that out: every call pays for it.
 
 install_ibid() {
     local extras=$1
-    local stamp="$root/.venv/installed${extras:+-$extras}.toml"
-    if cmp -s "$root/pyproject.toml" "$stamp"; then
+    local stamp="$root/.venv/installed${extras:+-$extras}"
+    if [ "$stamp" -nt "$root/pyproject.toml" ]; then
         return
     fi
     if [ ! -x "$root/.venv/bin/python" ]; then
@@ -22,6 +23,6 @@ install_ibid() {
     "$root/.venv/bin/python" -m pip install --quiet --quiet --disable-pip-version-check \
         --editable "$root${extras:+[$extras]}" >&2
     "$root/.venv/bin/python" -m compileall -q "$root/src"
-    cp "$root/pyproject.toml" "$stamp"
+    touch "$stamp"
     echo "installed" >&2
 }

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+from typing import Final
+
+OBJECTS_BEFORE_COLLECTION: Final = 50_000
+"""New objects after which the collector looks for cycles: with its own 700 it runs hundreds of
+times while modules are loaded, and finds nothing."""
+
 
 def main() -> None:
     """Run the command line."""
+    gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
     from ibid.cli import run  # noqa: PLC0415  -- `python -m ibid --help` must stay light
 
     run()

@@ -48,21 +48,23 @@ def check_citations(answer: str, sources: int) -> CitationCheck:
     return {"cited": cited, "invalid": invalid, "uncited": not cited}
 
 
-def parse_claims(answer: str, sources: int) -> tuple[str, tuple[Claim, ...]]:
+def parse_claims(
+    answer: str, sources: int, *, language: str | None = None
+) -> tuple[str, tuple[Claim, ...]]:
     """The answer as it is shown, which keeps its markers, and its claims in their order.
 
     A claim is a sentence, list item or table row without its markers and what follows them; a
     sentence with markers within is one claim up to each of them. A marker covers what stands
     before it, back to the marker before, or else the line that it opens; the last marker of a
     sentence covers its rest as well. Headings, and lines without a marker or number that end in
-    a colon, claim nothing.
+    a colon, claim nothing. `language` is that of the answer; None is told from its words.
 
     Markers are `[1]`, `[1][2]`, `[1, 3]` and `[1-3]`, in the brackets 【】 too. No marker is a
     number in code or in quoted words, one that opens a link, one attached to a word in the midst
     of a sentence (`arr[1] is`), zero, or one above both 99 and the number of sources.
     """
     bare = _Bare(answer, _find_markers(answer, sources))
-    units = split_units(bare.text, language=detect_language(bare.text))
+    units = split_units(bare.text, language=language or detect_language(bare.text))
     openings, cuts = _assign_marks(bare.marks, units)
     claims = [
         claim

@@ -140,7 +140,7 @@ def check_draft(
     draft: str, sources: Sequence[Hit], language: str | None
 ) -> tuple[str, tuple[Citation, ...]]:
     """The text that is shown, and a checked citation for every claim of it."""
-    text, claims = parse_claims(draft.strip(), len(sources))
+    text, claims = parse_claims(draft.strip(), len(sources), language=language)
     return text, verify_claims(claims, sources, language=language)
 
 
