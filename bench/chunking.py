@@ -1,6 +1,6 @@
 """Recall, precision and IoU, in word pieces, of what each way of cutting finds in the same budget.
 
-    python bench/chunking.py --cache /tmp/vectors.sqlite
+    python bench/chunking.py --cache vectors.sqlite
 
 The five long documents and the 472 questions of chroma_general, whose answers are exact ranges of
 the text. To all chunkers the documents are plain text; only ibid is told the headings that one of
