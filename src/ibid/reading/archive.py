@@ -25,7 +25,7 @@ _BROKEN: Final = (
     zlib.error,
     struct.error,
     EOFError,
-    NotImplementedError,
+    NotImplementedError,  # zipfile's own, for a method of compression that it doesn't know
     OSError,
     OverflowError,
     ValueError,

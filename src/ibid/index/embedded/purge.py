@@ -14,6 +14,7 @@ from pathlib import Path
 from ibid.errors import LibraryLocked, UnknownDocument
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.lexical import create_postings
+from ibid.index.embedded.schema import transacting
 
 
 def purge_documents(
@@ -30,17 +31,12 @@ def purge_documents(
     documents = sorted({document for id in ids for document in _identities(connection, id)})
     version = reads.read_version(connection) + 1
     generation = reads.read_generation(connection) + 1
-    connection.execute("BEGIN IMMEDIATE")
-    try:
+    with transacting(connection):
         erased = _erase_rows(connection, documents)
         replaced, written = _rewrite_segments(connection, folder / "vectors", erased, version)
         rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
         writes.replace_segments(connection, replaced, written)
         writes.publish(connection, version, reads.read_next_row(connection))
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
     return version
 
 
