@@ -1,152 +1,18 @@
-"""The sockets of the house: a protocol stands only where a model, a format or an engine does.
-
-Chunking, fusion, prompts and metrics are plain functions. Each protocol that an engine or a model
-can fill has a conformance suite in `ibid.testing`.
-"""
+"""The index: holds documents, postings and vectors, version by version."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from ibid.records import JSON, Delta, Document, DocumentInfo, Passage, Principals, Prompt
+from ibid.protocols.documents import FileStat
+from ibid.records import JSON, Document, DocumentInfo, Passage, Principals
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vectors: TypeAlias = NDArray[np.float32]
-
-
-# -- documents come in --------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class FileStat:
-    """What tells, without reading it, whether a file is the one that was read before."""
-
-    size: int
-    modified_ns: int
-    inode: int
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFile:
-    """A file that a source offers: `path` is relative to the source, with `/`.
-
-    `skip` is the reason why it is not to be read, None when it is.
-    """
-
-    path: str
-    stat: FileStat
-    skip: str | None = None
-
-
-class Source(Protocol):
-    """Where documents come from: something that can be listed, and read file by file."""
-
-    @property
-    def location(self) -> str:
-        """The URI that the library records, such as `file:///home/ann/handbook`."""
-        ...
-
-    @property
-    def unreadable(self) -> Mapping[str, str]:
-        """After a scan, what could not be looked at, with the reason; a folder ends with `/`."""
-        ...
-
-    def scan(self) -> Iterator[SourceFile]:
-        """Every file below the source, in the order of its path; nothing is read yet."""
-        ...
-
-
-class Reader(Protocol):
-    """Turns the bytes of one format into a document; runs in a child process.
-
-    The document's blocks tile its text. `name` is the file's name, for formats that need it; id,
-    source and modification time are set by the caller.
-
-    Raises UnreadableDocument for bytes that aren't of the format, EmptyDocument for no text.
-    """
-
-    def __call__(self, data: bytes, name: str) -> Document: ...
-
-
-# -- models -------------------------------------------------------------------------------------
-
-
-class Tokenizer(Protocol):
-    """Cuts text into the word pieces that an embedder counts."""
-
-    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """For each text the character ranges of its pieces, in order, without special tokens."""
-        ...
-
-
-class Embedder(Protocol):
-    """Turns texts into unit vectors whose dot product is their likeness in meaning.
-
-    `weights` is a hash of the model's weights ("" when unknown), `dimension` is None until it is
-    known, `max_tokens` the pieces of a text that count, without special tokens (None: no limit),
-    `remote` the address that text is sent to (None: it stays on this machine).
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def weights(self) -> str: ...
-    @property
-    def dimension(self) -> int | None: ...
-    @property
-    def max_tokens(self) -> int | None: ...
-    @property
-    def remote(self) -> str | None: ...
-    @property
-    def tokenizer(self) -> Tokenizer: ...
-
-    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"]) -> Vectors:
-        """Vectors of shape (len(texts), dimension), float32, row by row of length 1 (or 0).
-
-        The same text gives the same vector whatever else is in the batch, to within rounding.
-        An empty list gives an array of no rows.
-        """
-        ...
-
-
-class Reranker(Protocol):
-    """Reads query and passages together and scores each pair; higher is better."""
-
-    @property
-    def name(self) -> str: ...
-
-    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """One score for each text, in their order."""
-        ...
-
-
-class Generator(Protocol):
-    """Writes an answer from a prompt, piece by piece.
-
-    `remote` is the address that text is sent to, None when it stays on this machine.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def remote(self) -> str | None: ...
-
-    def generate(self, prompt: Prompt) -> Iterator[Delta]:
-        """The pieces of the answer in order; closing the iterator early stops the model.
-
-        Raises ModelUnavailable, ModelTimeout or MalformedOutput.
-        """
-        ...
-
-
-# -- the index ----------------------------------------------------------------------------------
+    from ibid.protocols.models import Vectors
 
 
 @dataclass(frozen=True, slots=True)

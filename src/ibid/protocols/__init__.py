@@ -1,0 +1,55 @@
+"""The sockets of the house: a protocol stands only where a model, a format or an engine does.
+
+Chunking, fusion, prompts and metrics are plain functions. Each protocol that an engine or a model
+can fill has a conformance suite in `ibid.testing`.
+"""
+
+from typing import TYPE_CHECKING
+
+from ibid.protocols.documents import FileStat, Reader, Source, SourceFile
+from ibid.protocols.index import (
+    Change,
+    FileState,
+    FileStatus,
+    Index,
+    IndexedPassage,
+    Manifest,
+    PutDocument,
+    RemoveDocument,
+    Scope,
+    Scored,
+    SetMetadata,
+    Snapshot,
+    SourceInfo,
+    StoredDocument,
+)
+from ibid.protocols.models import Embedder, Generator, Reranker, Tokenizer
+
+if TYPE_CHECKING:
+    from ibid.protocols.models import Vectors
+
+__all__ = [
+    "Change",
+    "Embedder",
+    "FileStat",
+    "FileState",
+    "FileStatus",
+    "Generator",
+    "Index",
+    "IndexedPassage",
+    "Manifest",
+    "PutDocument",
+    "Reader",
+    "RemoveDocument",
+    "Reranker",
+    "Scope",
+    "Scored",
+    "SetMetadata",
+    "Snapshot",
+    "Source",
+    "SourceFile",
+    "SourceInfo",
+    "StoredDocument",
+    "Tokenizer",
+    "Vectors",
+]

@@ -1,0 +1,82 @@
+"""Models: what cuts into word pieces, embeds, reranks and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from ibid.records import Delta, Prompt
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[np.float32]
+
+
+class Tokenizer(Protocol):
+    """Cuts text into the word pieces that an embedder counts."""
+
+    def spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
+        """For each text the character ranges of its pieces, in order, without special tokens."""
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors whose dot product is their likeness in meaning.
+
+    `weights` is a hash of the model's weights ("" when unknown), `dimension` is None until it is
+    known, `max_tokens` the pieces of a text that count, without special tokens (None: no limit),
+    `remote` the address that text is sent to (None: it stays on this machine).
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def weights(self) -> str: ...
+    @property
+    def dimension(self) -> int | None: ...
+    @property
+    def max_tokens(self) -> int | None: ...
+    @property
+    def remote(self) -> str | None: ...
+    @property
+    def tokenizer(self) -> Tokenizer: ...
+
+    def embed(self, texts: Sequence[str], *, kind: Literal["passage", "query"]) -> Vectors:
+        """Vectors of shape (len(texts), dimension), float32, row by row of length 1 (or 0).
+
+        The same text gives the same vector whatever else is in the batch, to within rounding.
+        An empty list gives an array of no rows.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Reads query and passages together and scores each pair; higher is better."""
+
+    @property
+    def name(self) -> str: ...
+
+    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """One score for each text, in their order."""
+        ...
+
+
+class Generator(Protocol):
+    """Writes an answer from a prompt, piece by piece.
+
+    `remote` is the address that text is sent to, None when it stays on this machine.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def remote(self) -> str | None: ...
+
+    def generate(self, prompt: Prompt) -> Iterator[Delta]:
+        """The pieces of the answer in order; closing the iterator early stops the model.
+
+        Raises ModelUnavailable, ModelTimeout or MalformedOutput.
+        """
+        ...

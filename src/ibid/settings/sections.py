@@ -1,0 +1,137 @@
+"""The settings as they are declared: each a field, with its default, its help and its limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias, get_args
+from urllib.parse import urlsplit
+
+from ibid.records import SearchMode
+
+Scalar: TypeAlias = str | int | float | bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a setting is for and may be; `low` and `high` are allowed themselves."""
+
+    help: str
+    low: float = -math.inf
+    high: float = math.inf
+    choices: tuple[str, ...] = ()
+    check: Callable[[str], bool] | None = None
+
+
+def _setting(default: Scalar, help: str, **limits: Any) -> Any:
+    return field(default=default, metadata={"limits": Limits(help, **limits)})
+
+
+def _is_plain_url(value: str) -> bool:
+    """An address without a name or password in it: these would be shown with the settings."""
+    try:
+        url = urlsplit(value)
+    except ValueError:
+        return False
+    return url.scheme in ("http", "https") and bool(url.hostname) and "@" not in url.netloc
+
+
+_METHODS: Final = ("structure", "sentences", "words", "characters")
+_URL_HELP: Final = "http or https address of an OpenAI-compatible endpoint, without a password"
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """What turns text into vectors."""
+
+    name: str = _setting("all-MiniLM-L6-v2", "the embedder: a name, or a folder with its model")
+    base_url: str | None = _setting(None, _URL_HELP, check=_is_plain_url)
+    model: str | None = _setting(None, "the model to ask for at the endpoint")
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratorSettings:
+    """What writes the answers."""
+
+    name: str = _setting("extractive", "the generator")
+    base_url: str | None = _setting(None, _URL_HELP, check=_is_plain_url)
+    model: str | None = _setting(None, "the model to ask for at the endpoint")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingSettings:
+    """How documents are cut; None is as the method has it."""
+
+    by: str = _setting("structure", "what documents are cut by", choices=_METHODS)
+    size: int | None = _setting(None, "size of a passage in the method's unit", low=1)
+    overlap: int | None = _setting(None, "how much of a passage the next repeats", low=0)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightSettings:
+    """What each retriever counts in fusion."""
+
+    lexical: float = _setting(1.0, "weight of the keyword search", low=0, high=1000)
+    dense: float = _setting(1.0, "weight of the vector search", low=0, high=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """How passages are found."""
+
+    k: int = _setting(10, "hits of a search", low=1, high=1000)
+    mode: SearchMode = _setting("hybrid", "the retrievers", choices=get_args(SearchMode))  # noqa: RUF009 - a field
+    candidates: int = _setting(100, "passages each retriever finds", low=1, high=10_000)
+    rrf_k: int = _setting(60, "the constant of reciprocal rank fusion", low=0, high=10_000)
+    weights: WeightSettings = WeightSettings()
+    min_score: float | None = _setting(None, "the least score that is shown")
+    rerank: str = _setting("none", "the reranker")
+    section_pieces: int = _setting(
+        0, "word pieces of the section shown with a hit; 0 shows the passage", low=0, high=100_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AskSettings:
+    """How questions are answered."""
+
+    sources: int = _setting(6, "passages that an answer is made from", low=1, high=100)
+    min_cosine: float = _setting(0.35, "likeness that needs no common word", low=-1, high=1)
+    strict: bool = _setting(False, "leave out claims that nothing supports")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestSettings:
+    """How documents are taken in."""
+
+    max_file_bytes: int = _setting(100_000_000, "size of the largest file that is read", low=1)
+    readers: int = _setting(1, "processes that read files", low=1, high=64)
+    commit_seconds: float = _setting(5.0, "seconds between commits", low=0.1, high=3600)
+    contexts: bool = _setting(False, "let the generator write a context for each passage")
+    batch: int = _setting(512, "passages after which a commit is made", low=1, high=100_000)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadingSettings:
+    """The limits of reading one file."""
+
+    max_seconds: float = _setting(120.0, "longest time for one file", low=1, high=86_400)
+    memory_bytes: int = _setting(1024**3, "memory of a reading process", low=128 * 1024**2)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings; the sections are the tables of `config.toml`."""
+
+    embedder: EmbedderSettings = EmbedderSettings()
+    generator: GeneratorSettings = GeneratorSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    search: SearchSettings = SearchSettings()
+    ask: AskSettings = AskSettings()
+    ingest: IngestSettings = IngestSettings()
+    reading: ReadingSettings = ReadingSettings()
+    offline: bool = _setting(False, "refuse all that would leave this machine")
+    lock_timeout_s: float = _setting(30.0, "seconds to wait for another writer", low=0, high=86_400)
+    origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Where values came from, by key: a file, a variable, or a flag; others are defaults."""
