@@ -1,8 +1,4 @@
-"""The words of ibid as records: what travels between the stages.
-
-Every record is frozen: a stage returns new ones. Offsets count Unicode code points of
-`Document.text`; a range is half open, `[start, end)`. Scores live on hits, never on documents.
-"""
+"""A document and its parts: text, blocks, passages, who may see it, and what a run changed."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
@@ -25,11 +21,6 @@ OWNER: Final = Owner.OWNER
 
 Principals: TypeAlias = frozenset[str] | Owner
 """Who asks: a set such as {"user:ann", "group:hr"}, empty for public documents only, or OWNER."""
-
-SearchMode: TypeAlias = Literal["hybrid", "lexical", "dense"]
-
-
-# -- a document and its parts ---------------------------------------------------------------
 
 
 class BlockKind(enum.StrEnum):
@@ -220,180 +211,3 @@ class IngestReport:
     passages: PassageCounts = PassageCounts()
     context_tokens: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)
-
-
-# -- a question and its hits ------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """One question and what may be searched for it.
-
-    `filter` is an expression of the filter language; `version` is a library version, None for
-    the last one; `history` holds the earlier questions and answers of a conversation, in order.
-    """
-
-    text: str
-    principals: Principals = frozenset()
-    filter: str | None = None
-    include_archived: bool = False
-    version: int | None = None
-    history: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Contribution:
-    """What one retriever gave a hit: its rank from 1, its own score, its share of the final one."""
-
-    rank: int
-    score: float
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage found for a query. The shares of `contributions` sum to the fused score."""
-
-    rank: int
-    score: float
-    passage: Passage
-    document: DocumentInfo
-    contributions: Mapping[str, Contribution]
-
-    @property
-    def document_id(self) -> str:
-        """The id of the document that the passage comes from."""
-        return self.document.id
-
-
-@dataclass(frozen=True, slots=True)
-class SearchResult:
-    """The hits of one search, the version that answered it, and where its time went."""
-
-    query: Query
-    mode: SearchMode
-    version: int
-    hits: tuple[Hit, ...]
-    timings_ms: Mapping[str, float]
-
-
-# -- an answer ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message of a chat: who says it and what."""
-
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a generator is given: the messages, and the parts that they were made of.
-
-    `sources` are numbered from 1 in their order. A language model reads `messages`; a generator
-    without one reads `question` and `sources`. `template` hashes the wording around them;
-    `language` is the one that question and sources are analysed in.
-    """
-
-    messages: tuple[Message, ...]
-    question: str
-    sources: tuple[Hit, ...]
-    template: str
-    language: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Delta:
-    """A piece of a generated text as it arrives; the last one may carry the token counts."""
-
-    text: str = ""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A statement of an answer, without its markers: `answer[start:end] == text`.
-
-    `markers` are the source numbers cited for it, in order, each once.
-    """
-
-    text: str
-    start: int
-    end: int
-    markers: tuple[int, ...]
-
-
-class Verdict(enum.StrEnum):
-    """What checking one citation found."""
-
-    SUPPORTED = "supported"
-    SUPPORTED_ELSEWHERE = "supported-elsewhere"
-    UNSUPPORTED = "unsupported"
-    NO_SUCH_SOURCE = "no-such-source"
-    UNCITED = "uncited"
-
-
-@dataclass(frozen=True, slots=True)
-class Citation:
-    """One marker of one claim, checked: `document.text[start:end] == quote` unless it is None.
-
-    `reason` says what differs (unsupported) or which source holds it (supported-elsewhere).
-    """
-
-    marker: int | None
-    claim: Claim
-    verdict: Verdict
-    reason: str | None = None
-    document_id: str | None = None
-    passage_id: str | None = None
-    title: str | None = None
-    headings: tuple[str, ...] = ()
-    page: int | None = None
-    place: str | None = None
-    start: int | None = None
-    end: int | None = None
-    quote: str | None = None
-    url: str | None = None
-
-
-class AnswerStatus(enum.StrEnum):
-    """How a question ended; abstaining is a result, not an error."""
-
-    ANSWERED = "answered"
-    ABSTAINED = "abstained"
-    WITHHELD = "withheld"
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What was asked for beside the question: enough to ask it again."""
-
-    filter: str | None
-    principals: Principals
-    mode: SearchMode
-    k: int
-    history: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer with its proof: every claim cited, every citation checked, all of it repeatable."""
-
-    id: str
-    question: str
-    request: Request
-    status: AnswerStatus
-    text: str
-    citations: tuple[Citation, ...]
-    sources: tuple[Hit, ...]
-    version: int
-    embedder: str
-    generator: str
-    settings_hash: str
-    prompt_hash: str
-    warnings: tuple[str, ...]
-    timings_ms: Mapping[str, float]
-    tokens: Mapping[str, int]

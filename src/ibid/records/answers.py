@@ -1,0 +1,135 @@
+"""An answer with its proof: the prompt, what was written, its claims and their citations."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from ibid.records.documents import Principals
+from ibid.records.questions import Hit, SearchMode, TraceStep
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat: who says it and what."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a generator is given: the messages, and the parts that they were made of.
+
+    `sources` are numbered from 1 in their order. A language model reads `messages`; a generator
+    without one reads `question` and `sources`. `template` hashes the wording around them;
+    `language` is the one that question and sources are analysed in.
+    """
+
+    messages: tuple[Message, ...]
+    question: str
+    sources: tuple[Hit, ...]
+    template: str
+    language: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a generated text as it arrives; the last one may carry the token counts."""
+
+    text: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement of an answer, without its markers: `answer[start:end] == text`.
+
+    `markers` are the source numbers cited for it, in order, each once.
+    """
+
+    text: str
+    start: int
+    end: int
+    markers: tuple[int, ...]
+
+
+class Verdict(enum.StrEnum):
+    """What checking one citation found."""
+
+    SUPPORTED = "supported"
+    SUPPORTED_ELSEWHERE = "supported-elsewhere"
+    UNSUPPORTED = "unsupported"
+    NO_SUCH_SOURCE = "no-such-source"
+    UNCITED = "uncited"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One marker of one claim, checked: `document.text[start:end] == quote` unless it is None.
+
+    `reason` says what differs (unsupported) or which source holds it (supported-elsewhere).
+    """
+
+    marker: int | None
+    claim: Claim
+    verdict: Verdict
+    reason: str | None = None
+    document_id: str | None = None
+    passage_id: str | None = None
+    title: str | None = None
+    headings: tuple[str, ...] = ()
+    page: int | None = None
+    place: str | None = None
+    start: int | None = None
+    end: int | None = None
+    quote: str | None = None
+    url: str | None = None
+
+
+class AnswerStatus(enum.StrEnum):
+    """How a question ended; abstaining is a result, not an error."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+    WITHHELD = "withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What was asked for beside the question: enough to ask it again."""
+
+    filter: str | None
+    principals: Principals
+    mode: SearchMode
+    k: int
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer with its proof: every claim cited, every citation checked, all of it repeatable.
+
+    `trace` holds the steps that led to it, those of its search first. It belongs to whoever asked:
+    an answer that is kept is kept without it.
+    """
+
+    id: str
+    question: str
+    request: Request
+    status: AnswerStatus
+    text: str
+    citations: tuple[Citation, ...]
+    sources: tuple[Hit, ...]
+    version: int
+    embedder: str
+    generator: str
+    settings_hash: str
+    prompt_hash: str
+    warnings: tuple[str, ...]
+    timings_ms: Mapping[str, float]
+    tokens: Mapping[str, int]
+    trace: tuple[TraceStep, ...] = ()

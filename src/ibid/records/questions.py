@@ -1,0 +1,102 @@
+"""A question and its hits: what is asked, what was found, and each step on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from ibid.records.documents import JSON, DocumentInfo, Passage, Principals
+
+SearchMode: TypeAlias = Literal["hybrid", "lexical", "dense"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One question and what may be searched for it.
+
+    `filter` is an expression of the filter language; `version` is a library version, None for
+    the last one; `history` holds the earlier questions and answers of a conversation, in order.
+    """
+
+    text: str
+    principals: Principals = frozenset()
+    filter: str | None = None
+    include_archived: bool = False
+    version: int | None = None
+    history: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one retriever gave a hit: its rank from 1, its own score, its share of the final one."""
+
+    rank: int
+    score: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What a stage after fusion made of a hit: its rank before and after, from 1, and its score.
+
+    `score` is the one shown from then on, `raw` the stage's own number that it was made from.
+    """
+
+    stage: str
+    before: int
+    after: int
+    score: float
+    raw: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage found for a query. The shares of `contributions` sum to the fused score.
+
+    `score` is the one that the last stage gave: that of fusion where nothing came after it, else
+    that of the last of `moves`. `library` names the one it comes from, where several were asked.
+    """
+
+    rank: int
+    score: float
+    passage: Passage
+    document: DocumentInfo
+    contributions: Mapping[str, Contribution]
+    moves: tuple[Move, ...] = ()
+    library: str | None = None
+
+    @property
+    def document_id(self) -> str:
+        """The id of the document that the passage comes from."""
+        return self.document.id
+
+
+@dataclass(frozen=True, slots=True)
+class TraceStep:
+    """One step on the way of a question: its stage, what it did in words, and the same as data.
+
+    `data` is JSON. Where a step costs something it says so under these names: `milliseconds`,
+    `calls`, `prompt_tokens`, `completion_tokens`. Neither words nor data hold anything of a
+    document that the caller may not see, not even a count.
+    """
+
+    stage: str
+    detail: str
+    data: Mapping[str, JSON] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The hits of one search, the version that answered it, and where its time went.
+
+    `trace` holds the steps in their order; `warnings` what did not go as it was asked for.
+    """
+
+    query: Query
+    mode: SearchMode
+    version: int
+    hits: tuple[Hit, ...]
+    timings_ms: Mapping[str, float]
+    trace: tuple[TraceStep, ...] = ()
+    warnings: tuple[str, ...] = ()
