@@ -77,7 +77,7 @@ class EmbeddedIndex:
         self._postings: tuple[int, Postings] | None = None
         self._languages: tuple[int, Mapping[str, int]] = (-1, {})
         self._make_folder()
-        self._connect()
+        self._migrate()
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -219,7 +219,8 @@ class EmbeddedIndex:
         with self.writing():
             if self._postings is not None:
                 self._postings[1].finish()
-            from ibid.index.embedded.purge import (  # noqa: PLC0415 - seldom needed
+            from ibid.index.embedded.migrate import drop_copies  # noqa: PLC0415 - seldom needed
+            from ibid.index.embedded.purge import (  # noqa: PLC0415 - likewise
                 empty_log,
                 purge_documents,
             )
@@ -228,6 +229,7 @@ class EmbeddedIndex:
             self._postings = None
             self._snapshots = {}
             self._clear_unpublished()
+            drop_copies(self._database)
             empty_log(self._connect(), self._folder)
             return version
 
@@ -305,6 +307,15 @@ class EmbeddedIndex:
                 (self._folder / "vectors").mkdir(exist_ok=True)
                 create_postings(self._folder / "lexical" / str(schema.FIRST_GENERATION))
                 schema.create_database(self._database)
+
+    def _migrate(self) -> None:
+        """Bring a library of an older format to today's."""
+        if schema.read_format(self._connect()) == schema.FORMAT:
+            return
+        from ibid.index.embedded.migrate import migrate_database  # noqa: PLC0415 - once a library
+
+        with self._locking():
+            migrate_database(self._connect(), self._database)
 
     @contextmanager
     def _locking(self) -> Iterator[None]:

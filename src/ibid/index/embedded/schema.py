@@ -18,8 +18,8 @@ from typing import Any, Final, Self
 from ibid.errors import Corrupt, FormatTooNew, LibraryError, LibraryLocked, LibraryNotFound
 from ibid.index.embedded.reads import REMEDY
 
-FORMAT: Final = 1
-"""Version of these tables, kept in SQLite's user_version."""
+FORMAT: Final = 2
+"""Version of these tables, kept in SQLite's user_version; `migrate.py` leads here from others."""
 
 BUSY_SECONDS: Final = 30.0
 """How long a reader waits for SQLite itself; writers queue at the library's own lock before."""
@@ -134,6 +134,12 @@ CREATE TABLE files (
     PRIMARY KEY (source, path)
 ) WITHOUT ROWID;
 
+CREATE TABLE erasures (          -- purged documents that the answers may still have to forget
+    name TEXT NOT NULL,
+    version INTEGER NOT NULL,    -- as in revisions
+    removed_in INTEGER
+);
+
 INSERT INTO library VALUES ('version', '0'), ('next_row', '0'), ('lexical', '{FIRST_GENERATION}');
 INSERT INTO versions VALUES (0, unixepoch());
 """
@@ -173,11 +179,16 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         for setting in _SETTINGS:
             connection.execute(setting)
-        _check_format(connection.execute("PRAGMA user_version").fetchone()[0], path)
+        _check_format(read_format(connection), path)
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def read_format(connection: sqlite3.Connection) -> int:
+    """The version of the tables that a database has."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
 @contextmanager
