@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ibid import wire
 from ibid.embedding.remote import RemoteEmbedder
 from ibid.errors import BadSetting, MalformedOutput, ModelTimeout, ModelUnavailable
 from ibid.protocols import Embedder
 from ibid.testing.embedder_suite import EmbedderSuite
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.servers import EVENTS, Reply, reply_json, serve
-from ibid.wire import PayloadTooLarge, Wire
+from ibid.wire import PayloadTooLarge, Wire, endpoint
 
 KEY = "sk-very-secret"
 Sleeps = list[float]
@@ -113,7 +112,7 @@ def test_a_bad_answer_has_its_error(reply: Reply, kind: type, words: str) -> Non
 
 
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire, "MAX_RESPONSE_BYTES", 1000)
+    monkeypatch.setattr(endpoint, "MAX_RESPONSE_BYTES", 1000)
     endless = in_turn(Reply([b"x" * 600] * 2))
     with serve(endless) as server, pytest.raises(MalformedOutput, match="more than 1000 bytes"):
         Wire(server.url).post("/x", {})

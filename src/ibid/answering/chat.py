@@ -30,7 +30,7 @@ class ChatGenerator:
         self, wire: Wire, model: str, *, parameters: Mapping[str, JSON] = DETERMINISTIC
     ) -> None:
         self.name = model
-        self.remote: str | None = wire.origin
+        self.remote: str | None = wire.remote
         self._wire = wire
         self._parameters = dict(parameters)
 
@@ -55,7 +55,7 @@ class ChatGenerator:
         if not finish or finish in _CUT:
             reason = _CUT.get(str(finish), "the answer ended before it was finished")
             raise MalformedOutput(
-                f"{self.remote}: {reason}",
+                f"{self._wire.origin}: {reason}",
                 hint="ask again, or use a model with a larger limit",
             )
 
@@ -81,14 +81,14 @@ class ChatGenerator:
             said = chunk["error"]
             message = said.get("message", said) if isinstance(said, dict) else said
             raise ModelUnavailable(
-                f"{self.remote} stopped with an error: {message}",
+                f"{self._wire.origin} stopped with an error: {message}",
                 hint="look at the log of the server",
             )
         return chunk
 
     def _malformed(self, event: str) -> MalformedOutput:
         return MalformedOutput(
-            f"{self.remote} answered with what is no chat completion: {event[:100]!r}",
+            f"{self._wire.origin} answered with what is no chat completion: {event[:100]!r}",
             hint="look whether the address is that of a chat model",
         )
 

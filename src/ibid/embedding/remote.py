@@ -41,7 +41,7 @@ class RemoteEmbedder:
         tokenizer: Tokenizer | None = None,
     ) -> None:
         self.name = model
-        self.remote: str | None = wire.origin
+        self.remote: str | None = wire.remote
         self.dimension: int | None = None
         self.max_tokens = max_tokens
         self.tokenizer: Tokenizer = tokenizer or WordTokenizer()
@@ -74,13 +74,13 @@ class RemoteEmbedder:
                 raise
             half = len(texts) // 2
             return np.concatenate([self._request(texts[:half]), self._request(texts[half:])])
-        rows = _read_rows(reply, len(texts), self.remote)
+        rows = _read_rows(reply, len(texts), self._wire.origin)
         vectors = check_vectors(rows, rows=len(texts), dimension=self.dimension, name=self.name)
         self.dimension = vectors.shape[1]
         return vectors
 
 
-def _read_rows(reply: JSON, count: int, origin: str | None) -> list[ArrayLike]:
+def _read_rows(reply: JSON, count: int, origin: str) -> list[ArrayLike]:
     """The vectors of a reply in the order of the texts, whatever the order in which they came."""
     rows: dict[int, ArrayLike] = {}
     data = reply.get("data") if isinstance(reply, dict) else None
