@@ -16,6 +16,7 @@ from ibid.embedding.vectors import count_truncated
 from ibid.errors import EmptyDocument, InputError
 from ibid.flows.contextual import CONTEXT_PIECES
 from ibid.flows.options import check_allow
+from ibid.index.graph import mention_entities
 from ibid.language.analyzer import analyze
 from ibid.language.detection import choose_document_language
 from ibid.plain import pack_blocks
@@ -148,7 +149,7 @@ def put_document(
     return PutDocument(
         document=document,
         content_hash=content_hash,
-        passages=[_index_passage(passage, language) for passage in passages],
+        passages=[_index_passage(passage, document.title, language) for passage in passages],
         language=language,
     )
 
@@ -162,10 +163,14 @@ def analyze_passage(text: str, language: str | None) -> str:
     return " ".join(analyze(text, language))
 
 
-def _index_passage(passage: Passage, language: str | None) -> IndexedPassage:
+def _index_passage(passage: Passage, title: str | None, language: str | None) -> IndexedPassage:
     text = passage.indexed_text
-    text_hash = blake3(text.encode()).digest(HASH_BYTES)
-    return IndexedPassage(passage, analyze_passage(text, language), text_hash)
+    return IndexedPassage(
+        passage,
+        analyze_passage(text, language),
+        blake3(text.encode()).digest(HASH_BYTES),
+        mention_entities(passage, title, language),
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -32,13 +33,34 @@ class Scored:
     score: float
 
 
+class Role(enum.IntEnum):
+    """Where a passage names an entity: in its text, in a heading above it, in its title."""
+
+    TEXT = 1
+    HEADING = 2
+    TITLE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity, by the number that stands for its name, and a row that names it."""
+
+    entity: int
+    row: int
+    role: Role
+
+
 @dataclass(frozen=True, slots=True)
 class IndexedPassage:
-    """A passage ready to be written: its index terms, and the hash of its indexed text."""
+    """A passage ready to be written: its index terms, and the hash of its indexed text.
+
+    `entities` are the numbers of what it names, each with the strongest of its roles.
+    """
 
     passage: Passage
     terms: str
     text_hash: bytes
+    entities: Mapping[int, Role] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +183,13 @@ class Snapshot(Protocol):
 
     def search_dense(self, vector: Vectors, k: int, scope: Scope) -> list[Scored]:
         """The k passages nearest by cosine to a unit vector of shape (d,), in the same order."""
+        ...
+
+    def find_mentions(self, entities: Sequence[int], most: int, scope: Scope) -> list[Mention]:
+        """The passages in the scope that name one of these entities, in the order of insertion.
+
+        An entity that more than `most` of them name joins nothing, and gives none.
+        """
         ...
 
     def passages(self, rows: Sequence[int]) -> dict[int, tuple[Passage, DocumentInfo]]:

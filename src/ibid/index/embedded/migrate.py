@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from ibid.errors import LibraryError
-from ibid.index.embedded.schema import FORMAT, read_format, transacting
+from ibid.index.embedded.graph import fill_mentions
+from ibid.index.embedded.schema import FORMAT, MENTIONS, read_format, transacting
 
 STEPS: Final[Mapping[int, Sequence[str]]] = {
     1: (
@@ -24,9 +25,13 @@ STEPS: Final[Mapping[int, Sequence[str]]] = {
             removed_in INTEGER
         )
         """,
+        MENTIONS,
     ),
 }
 """The statements that lead from each format to the next."""
+
+FILLS: Final[Mapping[int, Callable[[sqlite3.Connection], None]]] = {1: fill_mentions}
+"""What makes the rows of the new tables from those that are there, after the statements."""
 
 
 def migrate_database(connection: sqlite3.Connection, path: Path) -> None:
@@ -49,6 +54,8 @@ def migrate_database(connection: sqlite3.Connection, path: Path) -> None:
         for step in range(found, FORMAT):
             for statement in STEPS[step]:
                 connection.execute(statement)
+            if step in FILLS:
+                FILLS[step](connection)
         connection.execute(f"PRAGMA user_version = {FORMAT}")
 
 

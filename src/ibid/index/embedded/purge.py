@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ibid.errors import LibraryLocked, UnknownDocument
 from ibid.index.embedded import reads, vectors, writes
+from ibid.index.embedded.graph import delete_mentions
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.schema import transacting
 
@@ -74,6 +75,7 @@ def _erase_rows(connection: sqlite3.Connection, documents: Sequence[int]) -> lis
         connection.execute("DELETE FROM revisions WHERE document = ?", (document,))
         for content, first_row, rows in contents:
             connection.execute("DELETE FROM passages WHERE content = ?", (content,))
+            delete_mentions(connection, first_row, rows)
             connection.execute("DELETE FROM texts WHERE content = ?", (content,))
             connection.execute("DELETE FROM contents WHERE id = ?", (content,))
             erased.append((first_row, rows))

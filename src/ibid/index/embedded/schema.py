@@ -27,6 +27,15 @@ BUSY_SECONDS: Final = 30.0
 FIRST_GENERATION: Final = 1
 """The number of the first folder of postings."""
 
+MENTIONS: Final = """
+CREATE TABLE mentions (          -- the graph: what a passage names; the name stays in its text
+    entity INTEGER NOT NULL,
+    row INTEGER NOT NULL,
+    role INTEGER NOT NULL,
+    PRIMARY KEY (entity, row)
+) WITHOUT ROWID;
+"""
+
 _TABLES: Final = f"""
 CREATE TABLE library (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -105,6 +114,7 @@ CREATE TABLE passages (
 CREATE INDEX passages_by_hash ON passages (text_hash);
 CREATE INDEX passages_by_context ON passages (context_key) WHERE context_key != x'';
 
+{MENTIONS}
 CREATE TABLE segments (          -- the live vector files
     file TEXT PRIMARY KEY,
     first_row INTEGER NOT NULL,

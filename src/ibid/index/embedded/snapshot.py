@@ -19,7 +19,7 @@ from ibid.errors import UnknownDocument
 from ibid.index.embedded import reads
 from ibid.index.embedded.codec import load_json, read_allow
 from ibid.index.embedded.reads import LIVE
-from ibid.protocols import Scope, Scored, StoredDocument
+from ibid.protocols import Mention, Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage
 
 if TYPE_CHECKING:
@@ -80,6 +80,12 @@ class EmbeddedSnapshot:
         from ibid.index.embedded.vectors import search_segments  # noqa: PLC0415 - loads numpy
 
         return search_segments(self._files.segments, vector, k, self._allow(scope).rows)
+
+    def find_mentions(self, entities: Sequence[int], most: int, scope: Scope) -> list[Mention]:
+        """See `Snapshot.find_mentions`."""
+        from ibid.index.embedded.graph import find_mentions  # noqa: PLC0415 - not in every search
+
+        return find_mentions(self._connect(), entities, most, self._allow(scope).rows)
 
     @cached_property
     def _files(self) -> SearchFiles:

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 
 from ibid.index.embedded.codec import dump_blocks, dump_json, read_allow
+from ibid.index.embedded.graph import insert_mentions
 from ibid.index.embedded.reads import Segment
 from ibid.index.filter_tree import attribute_values
 from ibid.protocols import FileState, Manifest, PutDocument, SourceInfo
@@ -53,6 +54,7 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
             for number, indexed in enumerate(put.passages)
         ),
     )
+    insert_mentions(connection, first_row, (indexed.entities for indexed in put.passages))
     return content
 
 
