@@ -176,9 +176,9 @@ def make_hit(text: str, score: float) -> Hit:
 
 def test_selection_sets_ranks_drops_the_weak_and_gives_equal_texts_one_place() -> None:
     hits = [make_hit(*pair) for pair in (("a b", 4.0), ("a\n b", 3.0), ("c", 2.0), ("d", 1.0))]
-    chosen = select_hits(hits, 10, min_score=2.0, distinct=True)
+    chosen = select_hits(hits, 10, min_score=2.0, distinct=True).hits
     assert [(hit.rank, hit.passage.text) for hit in chosen] == [(1, "a b"), (2, "c")]
-    assert [hit.rank for hit in select_hits(hits, 3)] == [1, 2, 3]
-    assert select_hits([], 3) == ()
+    assert [hit.rank for hit in select_hits(hits, 3).hits] == [1, 2, 3]
+    assert select_hits([], 3).hits == ()
     with pytest.raises(BadQuery, match="0"):
         select_hits(hits, 0)

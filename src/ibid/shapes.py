@@ -23,6 +23,7 @@ from ibid.records import (
     Passage,
     Principals,
     SearchResult,
+    TraceStep,
 )
 
 SCHEMA_VERSION: Final = 1
@@ -56,19 +57,48 @@ def shape_report(report: IngestReport) -> Shape:
     }
 
 
-def shape_result(result: SearchResult) -> Shape:
-    """The hits of a search."""
-    return {
+def shape_result(result: SearchResult, *, explain: bool = False) -> Shape:
+    """The hits of a search; with `explain`, each with its moves, and the steps beside them."""
+    shape = {
         "query": result.query.text,
         "version": result.version,
         "mode": result.mode,
-        "hits": [shape_hit(hit) for hit in result.hits],
+        "hits": [shape_hit(hit, explain=explain) for hit in result.hits],
         "timings_ms": dict(result.timings_ms),
+        "warnings": list(result.warnings),
     }
+    return {**shape, "trace": shape_trace(result.trace)} if explain else shape
 
 
-def shape_hit(hit: Hit) -> Shape:
-    """One hit with its place, its text and what each retriever gave it."""
+def shape_trace(trace: Iterable[TraceStep]) -> list[Shape]:
+    """The steps on the way of a question."""
+    return [{"stage": step.stage, "detail": step.detail, "data": dict(step.data)} for step in trace]
+
+
+def shape_hit(hit: Hit, *, explain: bool = False) -> Shape:
+    """One hit with its place, its text and what each retriever gave it.
+
+    With `explain`, also the score that fusion made of the shares, and each later move.
+    """
+    shape = _shape_found(hit)
+    if hit.library is not None:
+        shape["library"] = hit.library
+    if explain:
+        shape["fused_score"] = hit.fused_score
+        shape["moves"] = [
+            {
+                "stage": move.stage,
+                "before": move.before,
+                "after": move.after,
+                "score": move.score,
+                "raw": move.raw,
+            }
+            for move in hit.moves
+        ]
+    return shape
+
+
+def _shape_found(hit: Hit) -> Shape:
     return {
         "rank": hit.rank,
         "score": hit.score,
@@ -99,8 +129,16 @@ def _shape_place(hit: Hit) -> Shape:
     }
 
 
-def shape_answer(answer: Answer) -> Shape:
-    """An answer with its citations, its sources and all that it takes to repeat it."""
+def shape_answer(answer: Answer, *, explain: bool = False) -> Shape:
+    """An answer with its citations, its sources and all that it takes to repeat it.
+
+    With `explain`, the steps that led to it are there too.
+    """
+    shape = _shape_proof(answer)
+    return {**shape, "trace": shape_trace(answer.trace)} if explain else shape
+
+
+def _shape_proof(answer: Answer) -> Shape:
     request = answer.request
     return {
         "answer_id": answer.id,

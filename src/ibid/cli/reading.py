@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from ibid.cli.call import FOUND_NOTHING, Call, Outcome, verb
+from ibid.cli.explain import tell_reasons, tell_trace
 from ibid.cli.words import (
     count_words,
     indent,
@@ -66,7 +67,7 @@ def _searching(function: Any) -> Any:
 @click.argument("text")
 @click.option("-k", type=click.IntRange(1), help="How many hits.")
 @click.option("--min-score", type=float, help="Leave out hits below this score.")
-@click.option("--explain", is_flag=True, help="Show what each retriever gave a hit.")
+@click.option("--explain", is_flag=True, help="Show why each hit is where it is.")
 @_searching
 def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outcome:
     """Find passages.
@@ -77,7 +78,8 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
         query, rerank, changes = _read_options(call, text, options)
         result = library.run_search(query, rerank=rerank, **changes)
     words = _tell_result(result, explain)
-    return Outcome(shape_result(result), words, 0 if result.hits else FOUND_NOTHING)
+    shape = shape_result(result, explain=explain)
+    return Outcome(shape, words, 0 if result.hits else FOUND_NOTHING, result.warnings)
 
 
 @verb
@@ -86,6 +88,7 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
 @click.option("--generator", metavar="NAME", help="What writes the answer: extractive or openai.")
 @click.option("--strict", is_flag=True, default=None, help="Leave out what no source supports.")
 @click.option("--stream", is_flag=True, help="Show the answer while it is written.")
+@click.option("--explain", is_flag=True, help="Show the steps that led to the answer.")
 @_searching
 def ask_command(
     call: Call,
@@ -93,6 +96,7 @@ def ask_command(
     generator: str | None,
     strict: bool | None,
     stream: bool,
+    explain: bool,
     **options: Any,
 ) -> Outcome:
     """Answer a question, every sentence cited and checked.
@@ -114,9 +118,10 @@ def ask_command(
     if streaming and found:
         click.echo("\n")
     text = None if streaming and found else answer.text
-    words = join_words(text, _tell_sources(answer), by="\n\n")
+    steps = tell_trace(answer.trace) if explain else None
+    words = join_words(text, _tell_sources(answer), steps, by="\n\n")
     code = 0 if found else FOUND_NOTHING
-    return Outcome(shape_answer(answer), words, code, answer.warnings)
+    return Outcome(shape_answer(answer, explain=explain), words, code, answer.warnings)
 
 
 @verb
@@ -217,6 +222,7 @@ def _tell_result(result: SearchResult, explain: bool) -> str:
     told = [_tell_hit(hit, explain) for hit in result.hits] or ["nothing found"]
     if explain:
         spent = ", ".join(f"{stage} {ms:.1f}" for stage, ms in result.timings_ms.items())
+        told.append(tell_trace(result.trace))
         told.append(f"version {result.version}, {result.mode}; milliseconds: {spent}")
     return "\n\n".join(told)
 
@@ -224,11 +230,7 @@ def _tell_result(result: SearchResult, explain: bool) -> str:
 def _tell_hit(hit: Hit, explain: bool) -> str:
     lines = [f"{hit.rank}. {_tell_place(hit)}  score {hit.score:.4f}"]
     if explain:
-        given = make_table(
-            (name, f"rank {one.rank}", f"score {one.score:.4f}", f"share {one.share:.4f}")
-            for name, one in hit.contributions.items()
-        )
-        lines.append(indent(given))
+        lines.append(indent(tell_reasons(hit)))
     body = hit.passage.text[hit.passage.body :]
     lines.append(indent(body if body.strip() else hit.passage.text, most=LINES))
     return "\n".join(lines)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ibid.answering.abstain import abstention_text, says_no_answer, should_abstain
@@ -27,6 +28,7 @@ from ibid.records import (
     Query,
     Request,
     SearchResult,
+    TraceStep,
     Verdict,
 )
 
@@ -68,7 +70,7 @@ def ask(
             language=language,
         )
         if reason is not None:
-            return _abstain(blank, reason)
+            return _abstain(blank, reason, "abstain")
         prompt = build_prompt(
             query.text,
             found.hits,
@@ -91,13 +93,42 @@ def ask(
         citations=citations,
         sources=prompt.sources,
         prompt_hash=hash_prompt(prompt),
-        warnings=_list_doubts(citations),
+        warnings=(*found.warnings, *_list_doubts(citations)),
         timings_ms={**found.timings_ms, **watch.milliseconds()},
         tokens={"prompt": draft.prompt_tokens, "completion": draft.completion_tokens},
+        trace=(*found.trace, *trace_answer(draft, citations, generator, watch.milliseconds())),
     )
     if not text.strip() or says_no_answer(text):
-        return _abstain(written, "the sources do not answer it")
+        return _abstain(written, "the sources do not answer it", "conclude")
     return replace(written, status=AnswerStatus.ANSWERED)
+
+
+def trace_answer(
+    draft: _Draft,
+    citations: Sequence[Citation],
+    generator: Generator,
+    milliseconds: Mapping[str, float],
+) -> tuple[TraceStep, ...]:
+    """What was written and what became of its citations."""
+    verdicts = Counter(citation.verdict.value for citation in citations)
+    counted = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
+    return (
+        TraceStep(
+            "generate",
+            f"{len(draft.text)} characters by {generator.name}",
+            {
+                "milliseconds": milliseconds.get("generate", 0.0),
+                "calls": 1,
+                "prompt_tokens": draft.prompt_tokens,
+                "completion_tokens": draft.completion_tokens,
+            },
+        ),
+        TraceStep(
+            "verify",
+            f"citations: {counted or 'none'}",
+            {"milliseconds": milliseconds.get("verify", 0.0), **verdicts},
+        ),
+    )
 
 
 def _list_doubts(citations: Sequence[Citation]) -> tuple[str, ...]:
@@ -170,12 +201,19 @@ def _blank_answer(
         warnings=(),
         timings_ms=found.timings_ms,
         tokens={"prompt": 0, "completion": 0},
+        trace=found.trace,
     )
 
 
-def _abstain(answer: Answer, reason: str) -> Answer:
+def _abstain(answer: Answer, reason: str, stage: str) -> Answer:
     text = abstention_text(detect_language(answer.question))
-    return replace(answer, text=text, citations=(), warnings=(reason,))
+    return replace(
+        answer,
+        text=text,
+        citations=(),
+        warnings=(reason,),
+        trace=(*answer.trace, TraceStep(stage, reason)),
+    )
 
 
 def hash_prompt(prompt: Prompt) -> str:

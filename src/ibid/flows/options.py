@@ -79,13 +79,17 @@ OnProgress: TypeAlias = Callable[[Progress], None]
 CANDIDATES: Final = 100
 """Passages that each retriever gives to fusion (the depth at which the defaults were measured)."""
 
+RERANK_CANDIDATES: Final = 50
+"""Passages that a reranker reads: it computes anew for each of them, at every question."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How a search is carried out.
 
     `candidates` is the depth of each retriever, `weights` are by retriever (1 unless given),
-    `min_score` is held against the score that is shown: the fused one, or the reranker's. With
+    `rerank_candidates` are read by a reranker, or k where that is more. `min_score` is held against
+    the score that is shown: the fused one, or the reranker's. With
     `distinct`, passages of the same text fill one place. Where `section_pieces` is more than 0, a
     hit is shown with the widest section around it that has at most so many word pieces.
     """
@@ -98,6 +102,12 @@ class SearchOptions:
     min_score: float | None = None
     distinct: bool = False
     section_pieces: int = 0
+    rerank_candidates: int = RERANK_CANDIDATES
+
+    @property
+    def selects(self) -> bool:
+        """Whether hits past the first k may come to be among them."""
+        return self.distinct or self.section_pieces > 0
 
 
 SOURCES: Final = 6

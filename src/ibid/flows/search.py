@@ -7,14 +7,17 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from ibid.errors import BadQuery
+from ibid.flows.explain import tell_fusion, tell_run, tell_selection
 from ibid.flows.options import SearchOptions
+from ibid.flows.rerank import rerank_hits
+from ibid.flows.selection import choose_hits
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.analyzer import analyze_query
 from ibid.language.detection import choose_query_language
 from ibid.protocols import Embedder, Index, Reranker, Scope, Scored, Snapshot
 from ibid.ranking.fusion import Fused, fuse_rrf
-from ibid.ranking.select import select_hits
-from ibid.records import Contribution, Hit, Query, SearchMode, SearchResult
+from ibid.ranking.select import rank_hits
+from ibid.records import Contribution, Hit, Query, SearchMode, SearchResult, TraceStep
 
 MODES: Final = get_args(SearchMode)
 
@@ -42,29 +45,26 @@ def search(
         runs = _run_retrievers(query, options, snapshot, index, embedder, watch)
         with watch.timing("fuse"):
             fused = fuse_runs(runs, options)
-            deep = reranker is not None or options.distinct or options.section_pieces > 0
-            hits: Sequence[Hit] = fetch_hits(snapshot, fused if deep else fused[: options.k])
-        if reranker is not None:
-            with watch.timing("rerank"):
-                hits = rerank_hits(query.text, hits, reranker)
-        if options.section_pieces:
-            from ibid.flows.widen import widen_hits  # noqa: PLC0415 - seldom asked for
-
-            with watch.timing("widen"):
-                hits = widen_hits(
-                    hits,
-                    options.section_pieces,
-                    k=options.k,
-                    snapshot=snapshot,
-                    tokenizer=embedder.tokenizer,
-                )
-        hits = select_hits(hits, options.k, min_score=options.min_score, distinct=options.distinct)
+            deep = reranker is not None or options.selects
+            hits = fetch_hits(snapshot, fused if deep else fused[: options.k])
+            steps = trace_runs(runs, len(fused), watch.milliseconds())
+        with watch.timing("rerank"):
+            reranked = rerank_hits(
+                query.text, hits, reranker, depth=max(options.k, options.rerank_candidates)
+            )
+        if reranked.failed is not None:  # the least score was meant for the reranker's
+            options = replace(options, min_score=None)
+        selection = choose_hits(
+            reranked.hits, options, snapshot=snapshot, tokenizer=embedder.tokenizer, watch=watch
+        )
     return SearchResult(
         query=query,
         mode=options.mode,
         version=snapshot.version,
-        hits=hits,
+        hits=selection.hits,
         timings_ms=dict.fromkeys(STAGES, 0.0) | watch.milliseconds(),
+        trace=(*steps, *reranked.steps, tell_selection(selection, len(fused))),
+        warnings=() if reranked.failed is None else (reranked.failed,),
     )
 
 
@@ -118,16 +118,17 @@ def fuse_runs(runs: Mapping[str, Sequence[Scored]], options: SearchOptions) -> l
     ]
 
 
+def trace_runs(
+    runs: Mapping[str, Sequence[Scored]], fused: int, milliseconds: Mapping[str, float]
+) -> list[TraceStep]:
+    """What each retriever found and, where there are several, what became of them together."""
+    steps = [tell_run(name, run, milliseconds.get(name, 0.0)) for name, run in runs.items()]
+    return [*steps, tell_fusion(runs, fused, "rrf")] if len(runs) > 1 else steps
+
+
 def fetch_hits(snapshot: Snapshot, fused: Sequence[Fused]) -> tuple[Hit, ...]:
-    """The fused rows with their passages and documents; ranked by `select_hits`."""
+    """The fused rows with their passages and documents, ranked from 1."""
     found = snapshot.passages([one.row for one in fused])
-    return tuple(
+    return rank_hits(
         Hit(0, one.score, *found[one.row], one.contributions) for one in fused if one.row in found
     )
-
-
-def rerank_hits(query: str, hits: Sequence[Hit], reranker: Reranker) -> tuple[Hit, ...]:
-    """The hits by the reranker's scores, equal ones in the order they had."""
-    scores = reranker.rerank(query, [hit.passage.indexed_text for hit in hits])
-    scored = [replace(hit, score=float(score)) for hit, score in zip(hits, scores, strict=True)]
-    return tuple(sorted(scored, key=lambda hit: -hit.score))

@@ -25,12 +25,13 @@ from ibid.protocols.index import (
     SourceInfo,
     StoredDocument,
 )
-from ibid.protocols.models import Embedder, Generator, Reranker, Tokenizer
+from ibid.protocols.models import Calibration, Embedder, Generator, Reranker, Tokenizer
 
 if TYPE_CHECKING:
     from ibid.protocols.models import Vectors
 
 __all__ = [
+    "Calibration",
     "Change",
     "Embedder",
     "FileStat",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from ibid.records import Delta, Prompt
@@ -52,14 +53,38 @@ class Embedder(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """How a reranker's own score becomes the one shown, from 0 to 1: sigmoid(slope * s + offset).
+
+    1 and 0 suit a model that gives logits; 1 / slope is its temperature. Platt, Probabilistic
+    Outputs for Support Vector Machines, 1999.
+    """
+
+    slope: float = 1.0
+    offset: float = 0.0
+
+
 class Reranker(Protocol):
-    """Reads query and passages together and scores each pair; higher is better."""
+    """Reads query and passages together and scores each pair; higher is better.
+
+    `calibration` is None for one whose scores are from 0 to 1 as they come, `remote` the address
+    that text is sent to (None: it stays on this machine).
+    """
 
     @property
     def name(self) -> str: ...
+    @property
+    def remote(self) -> str | None: ...
+    @property
+    def calibration(self) -> Calibration | None: ...
 
     def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
-        """One score for each text, in their order."""
+        """One score for each text, in their order; no texts, no scores.
+
+        Raises MalformedOutput where the model gave no scores that can be used: the order before
+        then stands. Raises ModelUnavailable or ModelTimeout where it can't be asked.
+        """
         ...
 
 

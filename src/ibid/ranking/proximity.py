@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
 
+from ibid.protocols import Calibration
 from ibid.ranking.expansion import group_terms
+
+PROXIMITY_CALIBRATION: Final = Calibration(slope=3.0, offset=-3.0)
 
 
 def score_proximity(query: Sequence[Collection[str]], terms: Sequence[str]) -> float:
@@ -25,7 +29,9 @@ def score_proximity(query: Sequence[Collection[str]], terms: Sequence[str]) -> f
 class ProximityReranker:
     """A Reranker that needs no model: score_proximity over analysed terms, with synonyms."""
 
-    name = "proximity"
+    name: Final = "proximity"
+    remote: Final = None
+    calibration: Final = PROXIMITY_CALIBRATION
 
     def __init__(
         self,

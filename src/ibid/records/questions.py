@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
@@ -70,6 +71,11 @@ class Hit:
     def document_id(self) -> str:
         """The id of the document that the passage comes from."""
         return self.document.id
+
+    @property
+    def fused_score(self) -> float:
+        """The exact sum of the shares: the score before any move."""
+        return math.fsum(given.share for given in self.contributions.values())
 
 
 @dataclass(frozen=True, slots=True)
