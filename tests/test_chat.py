@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ibid.answering.chat import ChatGenerator
+from ibid.answering.options import ModelOptions
 from ibid.errors import MalformedOutput, ModelTimeout, ModelUnavailable
 from ibid.protocols import Generator
 from ibid.testing.generator_suite import GeneratorSuite, Speaker, make_prompt
@@ -66,6 +69,7 @@ def test_the_request_is_what_the_endpoint_knows() -> None:
                 ],
                 "stream": True,
                 "stream_options": {"include_usage": True},
+                "max_tokens": 1024,
                 "temperature": 0,
             }
         ]
@@ -89,19 +93,75 @@ def test_an_answer_without_a_reason_to_end_is_done_when_it_says_so() -> None:
     assert read(say(to_chunk("done"), DONE)) == "done"
 
 
+def test_an_answer_at_its_limit_comes_with_a_warning() -> None:
+    with serve(lambda body: say(to_chunk("half", "length"), DONE)) as server:
+        deltas = list(ChatGenerator(Wire(server.url), "m").generate(make_prompt()))
+    assert [delta.text for delta in deltas if delta.text] == ["half"]
+    assert "limit of 1,024 tokens" in deltas[-1].warning
+
+
+def test_a_model_that_goes_on_beyond_its_limit_is_stopped() -> None:
+    endless = say(*[to_chunk("word " * 20)] * 50, stall=True)
+    options = ModelOptions(output_tokens=8)
+    with serve(lambda body: endless) as server:
+        deltas = list(ChatGenerator(Wire(server.url), "m", options=options).generate(make_prompt()))
+    assert sum(len(delta.text) for delta in deltas) < 8 * 16 + 101
+    assert "went on beyond" in deltas[-1].warning
+
+
+@pytest.mark.parametrize("cuts", [[3, 9], [1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22], [10]])
+def test_thoughts_before_the_answer_are_left_out(cuts: list[int]) -> None:
+    whole = "<think>Is it [1]?\n</think>\n\nIt is <b>[1]</b>."
+    ends = [0, *cuts, len(whole)]
+    pieces = [to_chunk(whole[a:b]) for a, b in itertools.pairwise(ends)]
+    assert read(say(*pieces, to_chunk(None, "stop"), DONE)).strip() == "It is <b>[1]</b>."
+    assert read(say(to_chunk("<"), to_chunk("3", "stop"), DONE)) == "<3"
+
+
+def test_a_field_that_the_endpoint_refuses_is_said_otherwise_once() -> None:
+    def answer(body: Any) -> Reply:
+        for name in ("max_tokens", "temperature"):
+            if name in body:
+                return reply_json({"error": {"message": f"Unsupported: '{name}'"}}, 400)
+        return say(to_chunk("yes", "stop"), DONE)
+
+    with serve(answer) as server:
+        generator = ChatGenerator(Wire(server.url), "m")
+        for _ in range(2):
+            assert "".join(delta.text for delta in generator.generate(make_prompt())) == "yes"
+        assert len(server.bodies) == 4
+        assert server.bodies[-1]["max_completion_tokens"] == 1024
+    with (
+        serve(lambda body: reply_json({"error": "bad max_tokens"}, 400)) as server,
+        pytest.raises(ModelUnavailable, match="bad max_tokens"),
+    ):
+        list(ChatGenerator(Wire(server.url), "m").generate(make_prompt()))
+
+
+def test_a_schema_is_asked_for_where_the_answer_is_to_be_json() -> None:
+    schema: Any = {"type": "object", "properties": {"ok": {"type": "boolean"}}}
+    with serve(lambda body: say(to_chunk('{"ok": true}', "stop"), DONE)) as server:
+        prompt = replace(make_prompt(), schema=schema)
+        list(ChatGenerator(Wire(server.url), "m").generate(prompt))
+        sent = server.bodies[0]["response_format"]
+    assert (sent["type"], sent["json_schema"]["schema"]) == ("json_schema", schema)
+
+
 @pytest.mark.parametrize(
     ("reply", "kind", "words"),
     [
         (say(to_chunk("half")), MalformedOutput, "ended before it was finished"),
-        (say(to_chunk("half", "length"), DONE), MalformedOutput, "limit of length"),
+        (say(to_chunk("", "length"), DONE), MalformedOutput, "the answer is empty"),
+        (say(to_chunk(" \n", "stop"), DONE), MalformedOutput, "the answer is empty"),
+        (say(to_chunk("<think>so", "stop"), DONE), MalformedOutput, "the answer is empty"),
         (say(to_chunk("half", "content_filter")), MalformedOutput, "filter"),
-        (say(to_chunk("half"), b"data: {oops\n\n"), MalformedOutput, "no chat completion"),
-        (say(b"data: [1]\n\n"), MalformedOutput, "no chat completion"),
+        (say(to_chunk("half"), b"data: {oops\n\n"), MalformedOutput, "no reply of a chat model"),
+        (say(b"data: [1]\n\n"), MalformedOutput, "no reply of a chat model"),
         (say(to_event({"error": {"message": "out of memory"}})), ModelUnavailable, "out of memory"),
         (say(to_chunk("half"), cut=True), ModelUnavailable, "broke off"),
         (say(to_chunk("half"), stall=True), ModelTimeout, "sent nothing"),
         (reply_json({"error": {"message": "overloaded"}}, 503), ModelUnavailable, "overloaded"),
-        (Reply([b"<html>"]), MalformedOutput, "no chat completion"),
+        (Reply([b"<html>"]), MalformedOutput, "no reply of a chat model"),
     ],
 )
 def test_an_answer_that_fails_is_an_error(reply: Reply, kind: type, words: str) -> None:

@@ -2,95 +2,131 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing
+from functools import cached_property
 from typing import Final
 
-from ibid.errors import MalformedOutput, ModelUnavailable
+from ibid.answering.options import ModelOptions
+from ibid.answering.replies import (
+    CUT,
+    finish_reply,
+    parse_event,
+    read_counts,
+    refuse_ending,
+    stream_reply,
+)
+from ibid.protocols import Window
 from ibid.records import JSON, Delta, Prompt
 from ibid.wire import Wire
 
-DETERMINISTIC: Final[Mapping[str, JSON]] = {"temperature": 0}
-"""The same prompt gives the same answer, as far as the endpoint can."""
-
-_CUT: Final[dict[str, str]] = {
-    "length": "the answer reached the model's limit of length and was cut",
-    "content_filter": "the endpoint's filter cut the answer",
+INSTEAD: Final[Mapping[str, str | None]] = {
+    "max_tokens": "max_completion_tokens",
+    "temperature": None,
+    "stream_options": None,
+    "response_format": None,
 }
+"""Fields that not every model takes, and what says the same to those that don't."""
 
 
 class ChatGenerator:
     """Sends the messages of a prompt and streams what comes back.
 
-    `parameters` go into the request beside the messages, such as `{"temperature": 0}`.
+    `find_context` asks the endpoint how many tokens its model holds; None where it doesn't say.
     """
 
     def __init__(
-        self, wire: Wire, model: str, *, parameters: Mapping[str, JSON] = DETERMINISTIC
+        self,
+        wire: Wire,
+        model: str,
+        *,
+        options: ModelOptions = ModelOptions(),
+        find_context: Callable[[], int | None] = lambda: None,
+        remote: str | None = None,
     ) -> None:
         self.name = model
-        self.remote: str | None = wire.remote
+        self.remote = remote or wire.remote
         self._wire = wire
-        self._parameters = dict(parameters)
+        self._options = options
+        self._find_context = find_context
+        self._refused: set[str] = set()
+
+    def find_window(self) -> Window | None:
+        """What the model holds, by the options or by its endpoint; None where neither says."""
+        context = self._options.context_tokens or self._asked_context
+        return None if context is None else Window(context, self._options.output_tokens)
+
+    @cached_property
+    def _asked_context(self) -> int | None:
+        return self._find_context()
 
     def generate(self, prompt: Prompt) -> Iterator[Delta]:
         """The pieces of the answer as they arrive, the last with the token counts if given.
 
-        Closing the iterator hangs up, which stops the model. Raises ModelUnavailable,
-        ModelTimeout, or MalformedOutput for an answer that is cut or is no chat completion.
+        Closing the iterator hangs up, which stops the model. An answer that reached its limit comes
+        with a warning. Raises ModelUnavailable, ModelTimeout, or MalformedOutput for an answer that
+        breaks off, is empty, or is no chat completion.
         """
-        with closing(self._wire.stream("/chat/completions", self._build_request(prompt))) as events:
-            finish: JSON = None
+        limit = self._options.output_tokens
+        with closing(self._read_deltas(prompt)) as deltas:
+            yield from finish_reply(deltas, origin=self._wire.origin, output_tokens=limit)
+
+    def close(self) -> None:
+        """Close the connection; a later call opens it again."""
+        self._wire.close()
+
+    def _read_deltas(self, prompt: Prompt) -> Generator[Delta, None, None]:
+        finish: JSON = None
+        counts: JSON = None
+        stream = stream_reply(
+            self._wire,
+            "/chat/completions",
+            lambda: self._build_request(prompt),
+            dispensable=INSTEAD,
+            refused=self._refused,
+        )
+        with closing(stream) as events:
             for event in events:
                 if event == "[DONE]":
                     finish = finish or "stop"
                     break
-                chunk = self._parse(event)
+                chunk = parse_event(event, self._wire.origin)
                 choice = _find_choice(chunk)
                 finish = choice.get("finish_reason") or finish
-                delta = _read_delta(chunk, choice)
-                if delta != Delta():
-                    yield delta
-        if not finish or finish in _CUT:
-            reason = _CUT.get(str(finish), "the answer ended before it was finished")
-            raise MalformedOutput(
-                f"{self._wire.origin}: {reason}",
-                hint="ask again, or use a model with a larger limit",
-            )
+                counts = chunk.get("usage") or counts  # some count up to each chunk
+                if text := _find_text(choice):
+                    yield Delta(text)
+        yield read_counts(counts, "prompt_tokens", "completion_tokens")
+        if finish == "length":
+            yield Delta(warning=CUT.format(tokens=self._options.output_tokens))
+        elif finish == "content_filter":
+            refuse_ending(self._wire.origin, "the endpoint's filter cut the answer")
+        elif not finish:
+            refuse_ending(self._wire.origin, "the answer ended before it was finished")
 
     def _build_request(self, prompt: Prompt) -> dict[str, JSON]:
+        wished: dict[str, JSON] = {
+            "stream_options": {"include_usage": True},
+            "temperature": self._options.temperature,
+            "max_tokens": self._options.output_tokens,
+            "response_format": _shape_schema(prompt.schema),
+        }
+        named = {INSTEAD[k] if k in self._refused else k: value for k, value in wished.items()}
         return {
             "model": self.name,
             "messages": [
                 {"role": message.role, "content": message.content} for message in prompt.messages
             ],
             "stream": True,
-            "stream_options": {"include_usage": True},
-            **self._parameters,
+            **{name: value for name, value in named.items() if name and value is not None},
         }
 
-    def _parse(self, event: str) -> dict[str, JSON]:
-        try:
-            chunk = json.loads(event)
-        except ValueError as error:
-            raise self._malformed(event) from error
-        if not isinstance(chunk, dict):
-            raise self._malformed(event)
-        if chunk.get("error"):
-            said = chunk["error"]
-            message = said.get("message", said) if isinstance(said, dict) else said
-            raise ModelUnavailable(
-                f"{self._wire.origin} stopped with an error: {message}",
-                hint="look at the log of the server",
-            )
-        return chunk
 
-    def _malformed(self, event: str) -> MalformedOutput:
-        return MalformedOutput(
-            f"{self._wire.origin} answered with what is no chat completion: {event[:100]!r}",
-            hint="look whether the address is that of a chat model",
-        )
+def _shape_schema(schema: Mapping[str, JSON] | None) -> JSON:
+    if schema is None:
+        return None
+    named: dict[str, JSON] = {"name": "answer", "schema": dict(schema), "strict": True}
+    return {"type": "json_schema", "json_schema": named}
 
 
 def _find_choice(chunk: Mapping[str, JSON]) -> Mapping[str, JSON]:
@@ -100,18 +136,8 @@ def _find_choice(chunk: Mapping[str, JSON]) -> Mapping[str, JSON]:
     return choice if isinstance(choice, dict) else {}
 
 
-def _read_delta(chunk: Mapping[str, JSON], choice: Mapping[str, JSON]) -> Delta:
-    """The new text of a chunk and its counts; an endpoint that doesn't stream says `message`."""
+def _find_text(choice: Mapping[str, JSON]) -> str:
+    """The new text of a chunk; an endpoint that doesn't stream says `message`."""
     said = choice.get("delta") or choice.get("message")
     text = said.get("content") if isinstance(said, dict) else None
-    usage = chunk.get("usage")
-    counts = usage if isinstance(usage, dict) else {}
-    return Delta(
-        text if isinstance(text, str) else "",
-        prompt_tokens=_read_count(counts.get("prompt_tokens")),
-        completion_tokens=_read_count(counts.get("completion_tokens")),
-    )
-
-
-def _read_count(value: JSON) -> int:
-    return value if isinstance(value, int) else 0
+    return text if isinstance(text, str) else ""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from ibid.answering.abstain import abstention_text, says_no_answer, should_abstain
 from ibid.answering.citations import hold_back_markers, parse_claims
-from ibid.answering.prompt import build_prompt
 from ibid.answering.strict import keep_supported
 from ibid.answering.verify import verify_claims
+from ibid.flows.compose import compose_prompt, widen_search
 from ibid.flows.options import AskOptions
 from ibid.flows.search import search
 from ibid.flows.stopwatch import Stopwatch
@@ -35,11 +35,12 @@ from ibid.records import (
 
 @dataclass(slots=True)
 class _Draft:
-    """The generated text with what it cost."""
+    """The generated text with what it cost, and what its generator warns of."""
 
     text: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    warnings: tuple[str, ...] = ()
 
 
 def ask(
@@ -58,6 +59,7 @@ def ask(
     called when nothing relevant was found. Raises what the search and the generator raise.
     """
     watch = Stopwatch()
+    options = widen_search(options, generator)
     with watch.timing("total"):
         found = search(query, options.search, index=index, embedder=embedder, reranker=reranker)
         blank = _blank_answer(query, options, found, embedder, generator)
@@ -71,18 +73,15 @@ def ask(
         )
         if reason is not None:
             return _abstain(blank, reason, "abstain")
-        prompt = build_prompt(
-            query.text,
-            found.hits,
-            history=query.history,
-            template=options.template,
-            language=language,
+        composed = compose_prompt(
+            query, found, options, index=index, generator=generator, language=language
         )
+        prompt = composed.prompt
         with watch.timing("generate"):
             # What a strict answer leaves out must not have been seen before it is left out.
             draft = generate_draft(prompt, generator, None if options.strict else on_text)
         with watch.timing("verify"):
-            text, citations = check_draft(draft.text, found.hits, language)
+            text, citations = check_draft(draft.text, prompt.sources, language)
             if options.strict:
                 text, citations = keep_supported(text, citations)
                 if on_text is not None:
@@ -93,7 +92,13 @@ def ask(
         citations=citations,
         sources=prompt.sources,
         prompt_hash=hash_prompt(prompt),
-        warnings=(*found.warnings, *_list_doubts(citations)),
+        request=replace(blank.request, whole=prompt.whole),
+        warnings=(
+            *found.warnings,
+            *composed.warnings,
+            *draft.warnings,
+            *_list_doubts(citations),
+        ),
         timings_ms={**found.timings_ms, **watch.milliseconds()},
         tokens={"prompt": draft.prompt_tokens, "completion": draft.completion_tokens},
         trace=(*found.trace, *trace_answer(draft, citations, generator, watch.milliseconds())),
@@ -158,6 +163,7 @@ def generate_draft(
         for delta in deltas:
             draft.prompt_tokens += delta.prompt_tokens
             draft.completion_tokens += delta.completion_tokens
+            draft.warnings += (delta.warning,) if delta.warning else ()
             yield delta.text
 
     for piece in hold_back_markers(read_deltas(generator.generate(prompt))):

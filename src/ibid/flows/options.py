@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery, BadSetting
@@ -110,6 +110,8 @@ class SearchOptions:
         return self.distinct or self.section_pieces > 0
 
 
+AskContext: TypeAlias = Literal["search", "auto", "whole"]
+
 SOURCES: Final = 6
 """Passages that an answer is made from."""
 
@@ -118,14 +120,16 @@ SOURCES: Final = 6
 class AskOptions:
     """How a question is answered, and the hash of the settings that this came from.
 
-    With `strict`, claims that nothing supports are left out. `min_cosine` is the least likeness
-    at which passages without any word of the question may still answer it.
+    The `context` says what a model is sent: what a search found, all that the asker may see, or
+    that where it fits. With `strict`, claims that nothing supports are left out. `min_cosine` is
+    the least likeness at which passages without any word of the question may still answer it.
     """
 
     search: SearchOptions = SearchOptions(k=SOURCES, distinct=True)
     min_cosine: float = 0.35
     strict: bool = False
     template: str = "grounded"
+    context: AskContext = "search"
     settings_hash: str = ""
 
 

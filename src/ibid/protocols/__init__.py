@@ -25,7 +25,15 @@ from ibid.protocols.index import (
     SourceInfo,
     StoredDocument,
 )
-from ibid.protocols.models import Calibration, Embedder, Generator, Reranker, Tokenizer
+from ibid.protocols.models import (
+    Calibration,
+    Embedder,
+    Generator,
+    Reranker,
+    Tokenizer,
+    Window,
+    Windowed,
+)
 
 if TYPE_CHECKING:
     from ibid.protocols.models import Vectors
@@ -57,4 +65,6 @@ __all__ = [
     "StoredDocument",
     "Tokenizer",
     "Vectors",
+    "Window",
+    "Windowed",
 ]

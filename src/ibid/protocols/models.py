@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
 from ibid.records import Delta, Prompt
 
@@ -104,4 +104,26 @@ class Generator(Protocol):
 
         Raises ModelUnavailable, ModelTimeout or MalformedOutput.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """How many tokens a model holds: `context` for prompt and answer, `output` of it the answer."""
+
+    context: int
+    output: int
+
+    @property
+    def room(self) -> int:
+        """The tokens that a prompt may have."""
+        return self.context - self.output
+
+
+@runtime_checkable
+class Windowed(Protocol):
+    """A generator with a language model, which holds only so much."""
+
+    def find_window(self) -> Window | None:
+        """What the model holds, None where nobody says; it may ask the endpoint."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from ibid.records.documents import Principals
+from ibid.records.documents import JSON, Principals
 from ibid.records.questions import Hit, SearchMode, TraceStep
 
 
@@ -25,7 +25,9 @@ class Prompt:
 
     `sources` are numbered from 1 in their order. A language model reads `messages`; a generator
     without one reads `question` and `sources`. `template` hashes the wording around them;
-    `language` is the one that question and sources are analysed in.
+    `language` is the one that question and sources are analysed in. With `whole`, the sources are
+    all that the asker may see, in a lasting order. `schema` is the JSON schema of the answer where
+    it is to be JSON and no prose.
     """
 
     messages: tuple[Message, ...]
@@ -33,15 +35,21 @@ class Prompt:
     sources: tuple[Hit, ...]
     template: str
     language: str | None = None
+    whole: bool = False
+    schema: Mapping[str, JSON] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of a generated text as it arrives; the last one may carry the token counts."""
+    """A piece of a generated text as it arrives.
+
+    The last ones may carry the token counts, and a `warning` such as that the text was cut.
+    """
 
     text: str = ""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +108,17 @@ class AnswerStatus(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked for beside the question: enough to ask it again."""
+    """What was asked for beside the question: enough to ask it again.
+
+    With `whole`, all that the asker could see was sent, and not what a search found.
+    """
 
     filter: str | None
     principals: Principals
     mode: SearchMode
     k: int
     history: tuple[str, ...] = ()
+    whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
