@@ -15,6 +15,7 @@ import numpy as np
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.reads import Segment
 from ibid.index.embedded.transaction import Applied, apply_changes
+from ibid.index.options import Approximation
 from ibid.protocols import Change, FileState, Manifest
 
 if TYPE_CHECKING:
@@ -40,16 +41,20 @@ def commit_changes(
     manifest: Manifest | None,
     folder: Path,
     add_postings: Callable[[list[tuple[int, int, str]]], None],
+    approximation: Approximation,
 ) -> tuple[int, list[Path]]:
-    """The new version, and the vector files in `folder` that it has no more use for."""
+    """The new version, and the files in `folder` that it has no more use for, vectors first."""
     applied = apply_changes(connection, changes)
     if manifest is not None and reads.read_manifest(connection) is None:
         writes.write_manifest(connection, manifest)
     replaced = _write_vectors(connection, applied, new, folder) if applied.text_hashes else []
+    cluster_segments(connection, folder, approximation)
     if applied.postings:
         add_postings(applied.postings)
     writes.publish(connection, applied.version, applied.next_row)
-    return applied.version, [folder / segment.file for segment in replaced]
+    files = [segment.file for segment in replaced]
+    files += [segment.clusters for segment in replaced if segment.clusters is not None]
+    return applied.version, [folder / file for file in files]
 
 
 def _write_vectors(
@@ -70,3 +75,18 @@ def _write_vectors(
     vectors.write_segment(folder / name, [*parts, vectors.encode_rows(rows)])
     writes.replace_segments(connection, merged, [segment])
     return merged
+
+
+def cluster_segments(
+    connection: sqlite3.Connection, folder: Path, approximation: Approximation
+) -> None:
+    """Write the clusters of every long segment without any, where the library is large enough."""
+    segments = reads.read_segments(connection)
+    if sum(segment.rows for segment in segments) < approximation.min_rows:
+        return
+    for segment in segments:
+        if segment.clusters is None and segment.rows >= approximation.least_rows:
+            path = (folder / segment.file).with_suffix(".clusters")
+            mapped = vectors.MappedSegment(segment, folder)
+            vectors.write_clusters(path, mapped, approximation.cluster_rows)
+            writes.set_clusters(connection, segment, path.name)

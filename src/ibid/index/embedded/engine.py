@@ -29,6 +29,7 @@ from ibid.errors import BadQuery, Corrupt, LibraryError, LibraryLocked
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.reads import REMEDY
 from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
+from ibid.index.options import Approximation
 from ibid.protocols import Change, FileState, Manifest, SourceInfo
 
 if TYPE_CHECKING:
@@ -37,8 +38,10 @@ if TYPE_CHECKING:
 
 LOCK_POLL_SECONDS: Final = 0.05
 
-VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+\.(?:faiss|part)")
+VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+\.(?:faiss|clusters|part)")
 """The names of our files; what else lies in the folder is not ours to remove."""
+
+EXACT_BELOW: Final = Approximation()
 
 OPEN_TRIES: Final = 5
 """Times that files are looked up anew when a merge or purge has replaced one of them."""
@@ -59,6 +62,7 @@ class EmbeddedIndex:
         *,
         analyze: Callable[[str, str | None], str],
         lock_timeout_s: float = 30.0,
+        approximation: Approximation = EXACT_BELOW,
     ) -> None:
         """Open the library in `folder`, making an empty one when there is none.
 
@@ -67,6 +71,7 @@ class EmbeddedIndex:
         self._folder = folder
         self._analyze = analyze
         self._lock_timeout_s = lock_timeout_s
+        self._approximation = approximation
         self._database = folder / "library.db"
         self._threads = threading.local()
         self._connections: WeakSet[sqlite3.Connection] = WeakSet()
@@ -104,7 +109,12 @@ class EmbeddedIndex:
             raise BadQuery(f"the library has no version {wanted}", hint=f"the last one is {last}")
         known = self._snapshots.get(wanted)
         if known is None:
-            known = EmbeddedSnapshot(wanted, connect=self._connect, open_files=self._open_files)
+            known = EmbeddedSnapshot(
+                wanted,
+                connect=self._connect,
+                open_files=self._open_files,
+                approximation=self._approximation,
+            )
             kept = self._snapshots.get(last)
             self._snapshots = {wanted: known} | ({last: kept} if kept else {})
         return known
@@ -209,6 +219,7 @@ class EmbeddedIndex:
                     manifest=manifest,
                     folder=self._folder / "vectors",
                     add_postings=lambda found: self._live_postings().add(found),
+                    approximation=self._approximation,
                 )
             for file in replaced:
                 file.unlink(missing_ok=True)
@@ -225,7 +236,13 @@ class EmbeddedIndex:
                 purge_documents,
             )
 
-            version = purge_documents(self._connect(), self._folder, ids, analyze=self._analyze)
+            version = purge_documents(
+                self._connect(),
+                self._folder,
+                ids,
+                analyze=self._analyze,
+                approximation=self._approximation,
+            )
             self._postings = None
             self._snapshots = {}
             self._clear_unpublished()
@@ -273,7 +290,11 @@ class EmbeddedIndex:
             self._open_postings(generation).drop_from(reads.read_next_row(connection))
         except ValueError:  # what a full disk left there is in the way of any writer
             generation = self._rebuild_postings()
-        live = {segment.file for segment in reads.read_segments(connection)}
+        live = {
+            file
+            for segment in reads.read_segments(connection)
+            for file in (segment.file, segment.clusters)
+        }
         for file in (self._folder / "vectors").iterdir():
             if VECTOR_FILE.fullmatch(file.name) and file.name not in live:
                 file.unlink(missing_ok=True)

@@ -14,8 +14,10 @@ from pathlib import Path
 from ibid.errors import LibraryLocked, UnknownDocument
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.graph import delete_mentions
+from ibid.index.embedded.commit import cluster_segments
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.schema import transacting
+from ibid.index.options import Approximation
 
 
 def purge_documents(
@@ -24,6 +26,7 @@ def purge_documents(
     ids: Sequence[str],
     *,
     analyze: Callable[[str, str | None], str],
+    approximation: Approximation,
 ) -> int:
     """The new version after the documents that ever bore these ids were erased.
 
@@ -37,6 +40,7 @@ def purge_documents(
         replaced, written = _rewrite_segments(connection, folder / "vectors", erased, version)
         rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
         writes.replace_segments(connection, replaced, written)
+        cluster_segments(connection, folder / "vectors", approximation)
         writes.publish(connection, version, reads.read_next_row(connection))
     return version
 

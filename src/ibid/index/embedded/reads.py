@@ -33,11 +33,12 @@ _PARAMETERS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A vector file and the rows that it holds."""
+    """A vector file and the rows that it holds, with the file of their clusters, if it has one."""
 
     file: str
     first_row: int
     rows: int
+    clusters: str | None = None
 
     @property
     def end_row(self) -> int:
@@ -232,7 +233,7 @@ def read_segments(connection: sqlite3.Connection) -> list[Segment]:
     return [
         Segment(*row)
         for row in connection.execute(
-            "SELECT file, first_row, rows FROM segments ORDER BY first_row"
+            "SELECT file, first_row, rows, clusters FROM segments ORDER BY first_row"
         )
     ]
 

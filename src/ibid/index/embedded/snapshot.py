@@ -20,6 +20,7 @@ from ibid.index.embedded import reads
 from ibid.index.embedded.codec import load_json, read_allow
 from ibid.index.embedded.reads import LIVE
 from ibid.protocols import Mention, Scope, Scored, StoredDocument
+from ibid.index.options import Approximation
 from ibid.records import OWNER, DocumentInfo, Passage
 
 if TYPE_CHECKING:
@@ -52,11 +53,13 @@ class EmbeddedSnapshot:
         *,
         connect: Callable[[], sqlite3.Connection],
         open_files: Callable[[], SearchFiles],
+        approximation: Approximation,
     ) -> None:
         """Hold a version; `connect` gives each thread its connection."""
         self._version = version
         self._connect = connect
         self._open_files = open_files
+        self._approximation = approximation
         self._access: tuple[int, dict[int, frozenset[str]]] = (-1, {})
         self._scopes: OrderedDict[tuple[int, Scope], AllowedRows] = OrderedDict()
 
@@ -79,7 +82,8 @@ class EmbeddedSnapshot:
         """See `Snapshot.search_dense`."""
         from ibid.index.embedded.vectors import search_segments  # noqa: PLC0415 - loads numpy
 
-        return search_segments(self._files.segments, vector, k, self._allow(scope).rows)
+        allowed = self._allow(scope).rows
+        return search_segments(self._files.segments, vector, k, allowed, self._approximation)
 
     def find_mentions(self, entities: Sequence[int], most: int, scope: Scope) -> list[Mention]:
         """See `Snapshot.find_mentions`."""

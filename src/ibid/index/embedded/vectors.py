@@ -1,15 +1,17 @@
-"""Vectors on disk: immutable float16 segments of consecutive rows, mapped and searched exactly.
+"""Vectors on disk: immutable float16 segments of consecutive rows, mapped and searched.
 
 A segment is never changed once it is written: faiss aborts the process when a mapped index is
 added to. Small neighbours are merged as new ones come, up to a limit, so that their number grows
-with the logarithm of the library and a merge never holds more than one full segment.
+with the logarithm of the library and a merge never holds more than one full segment. Long ones
+have clusters beside them, by which a search of a wide scope skips most of their rows.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -17,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibid.errors import Corrupt, EmbedderMismatch
+from ibid.index.embedded.clusters import dump_clusters, keep_near_rows, load_clusters, make_clusters
 from ibid.index.embedded.reads import REMEDY, Segment
+from ibid.index.options import Approximation
 from ibid.protocols import Scored
 
 if TYPE_CHECKING:
@@ -39,6 +43,9 @@ GATHERED_ROWS: Final = 512
 TIES: Final = 32
 """Hits read beyond the ones asked for, to see whether the last of them has equals."""
 
+LOOKED_AT: Final = 20
+"""Rows that an approximate search looks at, at the least, for each of the k it is to find."""
+
 ROWS_AT_ONCE: Final = 4_096
 """Rows that are copied at a time."""
 
@@ -57,6 +64,10 @@ class MappedSegment:
     def __init__(self, segment: Segment, folder: Path) -> None:
         self.segment = segment
         self._path = folder / segment.file
+        # Before the vectors: a writer that replaces both removes the vectors first.
+        self.clusters = (
+            load_clusters(folder / segment.clusters, segment.rows) if segment.clusters else None
+        )
         if self._path.stat().st_size == 0:
             raise self._damaged()
         self._bytes = np.memmap(self._path, np.uint8, mode="r")
@@ -67,12 +78,12 @@ class MappedSegment:
         if dimension == 0 or start < _DIMENSION_AT + 4:
             raise self._damaged()
         shape = (segment.rows, dimension)
-        self._numbers = np.ndarray(shape, np.float16, buffer=self._bytes, offset=start)
+        self.numbers = np.ndarray(shape, np.float16, buffer=self._bytes, offset=start)
         self.codes: Codes = self._bytes[start:].reshape(segment.rows, dimension * 2)
 
     def read(self, positions: NDArray[np.int64] | list[int]) -> Vectors:
         """The vectors at these positions of the segment, as float32."""
-        return self._numbers[positions].astype(np.float32)
+        return self.numbers[positions].astype(np.float32)
 
     @cached_property
     def index(self) -> Any:
@@ -126,12 +137,25 @@ def write_segment(path: Path, parts: Sequence[Codes]) -> None:
     rows, width = sum(len(part) for part in parts), parts[0].shape[1]
     empty = _load_faiss().serialize_index(_make_quantizer(width // 2)).tobytes()
     head = empty[:_ROWS_AT] + _pack(rows) + empty[_ROWS_AT + 8 : -8] + _pack(rows * width)
+    copies = (
+        np.ascontiguousarray(part[start : start + ROWS_AT_ONCE]).data
+        for part in parts
+        for start in range(0, len(part), ROWS_AT_ONCE)
+    )
+    _write_whole(path, chain([head], copies))
+
+
+def write_clusters(path: Path, mapped: MappedSegment, cluster_rows: int) -> None:
+    """Write the clusters of a segment's rows into a file beside it, down to the disk."""
+    _write_whole(path, [dump_clusters(make_clusters(mapped.numbers, cluster_rows))])
+
+
+def _write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
+    """Write a file that is there whole or not at all, also after the power fails."""
     unfinished = path.with_suffix(".part")
     with unfinished.open("wb") as file:
-        file.write(head)
         for part in parts:
-            for start in range(0, len(part), ROWS_AT_ONCE):
-                file.write(np.ascontiguousarray(part[start : start + ROWS_AT_ONCE]).data)
+            file.write(part)
         file.flush()
         os.fsync(file.fileno())
     unfinished.replace(path)
@@ -166,26 +190,54 @@ def check_dimension(held: int | None, given: int) -> None:
 
 
 def search_segments(
-    segments: Sequence[MappedSegment], vector: Vectors, k: int, allowed: NDArray[np.bool_]
+    segments: Sequence[MappedSegment],
+    vector: Vectors,
+    k: int,
+    allowed: NDArray[np.bool_],
+    approximation: Approximation | None = None,
 ) -> list[Scored]:
     """The k allowed rows with the largest dot product, best first, equal ones in row order.
 
-    Raises EmbedderMismatch for a vector of another dimension than the rows have.
+    With an approximation and a scope that is wide enough for it, the best of the rows near the
+    query; k of them also then. Raises EmbedderMismatch for a vector of another dimension than the rows have.
     """
     query = np.ascontiguousarray(vector, dtype=np.float32)
-    gather = int(np.count_nonzero(allowed)) <= GATHERED_ROWS
+    passing_all = int(np.count_nonzero(allowed))
+    parts = [allowed[mapped.segment.first_row : mapped.segment.end_row] for mapped in segments]
+    if approximation is not None and passing_all >= approximation.min_rows:
+        wanted = max(int(passing_all * approximation.share), k * LOOKED_AT)
+        parts = _narrow(segments, parts, query, wanted)
+    search = _multiply_rows if passing_all <= GATHERED_ROWS else _scan
     found: list[tuple[float, int]] = []
-    for mapped in segments:
-        flags = allowed[mapped.segment.first_row : mapped.segment.end_row]
+    for mapped, flags in zip(segments, parts, strict=True):
         passing = int(np.count_nonzero(flags))
         if passing:
-            check_dimension(mapped.dimension, len(query))
-            search = _multiply_rows if gather else _scan
             scores, positions = search(mapped, query, min(k, passing), flags, passing)
             rows = positions + mapped.segment.first_row
             found.extend(zip((-scores).tolist(), rows.tolist(), strict=True))
     found.sort()
     return [Scored(row, -negative) for negative, row in found[:k]]
+
+
+def _narrow(
+    segments: Sequence[MappedSegment],
+    parts: Sequence[NDArray[np.bool_]],
+    query: Vectors,
+    wanted: int,
+) -> list[NDArray[np.bool_]]:
+    """The flags of the rows near the query; of a segment without clusters, of all its rows."""
+    clusters = [mapped.clusters for mapped in segments]
+    near = iter(
+        keep_near_rows(
+            [some for some in clusters if some is not None],
+            [part for part, some in zip(parts, clusters, strict=True) if some is not None],
+            query,
+            wanted,
+        )
+    )
+    return [
+        part if some is None else next(near) for part, some in zip(parts, clusters, strict=True)
+    ]
 
 
 def _multiply_rows(

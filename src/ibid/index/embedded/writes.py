@@ -219,8 +219,14 @@ def replace_segments(
     """Name other vector files as the live ones."""
     connection.executemany("DELETE FROM segments WHERE file = ?", ((s.file,) for s in old))
     connection.executemany(
-        "INSERT INTO segments VALUES (?,?,?)", ((s.file, s.first_row, s.rows) for s in new)
+        "INSERT INTO segments VALUES (?,?,?,?)",
+        ((s.file, s.first_row, s.rows, s.clusters) for s in new),
     )
+
+
+def set_clusters(connection: sqlite3.Connection, segment: Segment, file: str) -> None:
+    """Name the file of a segment's clusters."""
+    connection.execute("UPDATE segments SET clusters = ? WHERE file = ?", (file, segment.file))
 
 
 def publish(connection: sqlite3.Connection, version: int, next_row: int) -> None:

@@ -1,0 +1,174 @@
+"""Clusters of the rows of a segment: a wide search looks at those near its query only.
+
+A file beside the segment holds the centres of its clusters and its rows in their order; the vectors
+stay where they are. So clusters only choose rows: what is looked at is scored exactly, a filter
+holds as ever, and where the file is missing or damaged every row is looked at.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from ibid.protocols import Vectors
+
+SAMPLED_ROWS: Final = 64
+"""Rows for each cluster that the centres are found from."""
+
+ROUNDS: Final = 8
+"""Rounds of k-means; more moved recall by less than a thousandth."""
+
+ROWS_AT_ONCE: Final = 4_096
+"""Rows that are compared with the centres at a time."""
+
+_MARK: Final = b"ibid-c1\n"
+_HEAD: Final = np.dtype([("clusters", "<u4"), ("dimension", "<u4"), ("rows", "<u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class Clusters:
+    """The centres, of shape (c, d), and the positions of the rows, those of a cluster together.
+
+    Those of cluster n begin at `starts[n]`; there is no empty one.
+    """
+
+    centres: Vectors
+    starts: NDArray[np.int64]
+    order: NDArray[np.uint32]
+
+    def count(self, flags: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """The number of flagged rows of each cluster."""
+        return np.add.reduceat(flags[self.order], self.starts, dtype=np.int64)
+
+    def keep(self, flags: NDArray[np.bool_], chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The flags of the rows in the chosen clusters, and none of the others."""
+        kept = np.zeros_like(flags)
+        ends = [*self.starts[1:].tolist(), len(self.order)]
+        starts = self.starts.tolist()
+        for cluster in chosen.tolist():
+            positions = self.order[starts[cluster] : ends[cluster]]
+            kept[positions] = flags[positions]
+        return kept
+
+
+# -- searching ----------------------------------------------------------------------------------
+
+
+def keep_near_rows(
+    clusters: Sequence[Clusters],
+    flags: Sequence[NDArray[np.bool_]],
+    query: Vectors,
+    wanted: int,
+) -> list[NDArray[np.bool_]]:
+    """The flags of the rows in the clusters nearest to the query, for each of the segments.
+
+    They are taken from all segments together, until they hold `wanted` flagged rows.
+    """
+    nearness = np.concatenate([some.centres @ query for some in clusters])
+    held = np.concatenate([some.count(own) for some, own in zip(clusters, flags, strict=True)])
+    nearest = np.argsort(-nearness, kind="stable")
+    enough = int(np.searchsorted(np.cumsum(held[nearest]), wanted)) + 1
+    chosen = np.zeros(len(nearness), np.bool_)
+    chosen[nearest[:enough]] = True
+    ends = np.cumsum([len(some.starts) for some in clusters])
+    parts = np.split(chosen & (held > 0), ends[:-1])
+    return [
+        some.keep(own, np.flatnonzero(part))
+        for some, own, part in zip(clusters, flags, parts, strict=True)
+    ]
+
+
+# -- making -------------------------------------------------------------------------------------
+
+
+def make_clusters(numbers: NDArray[np.float16], cluster_rows: int) -> Clusters:
+    """The clusters of these rows, so many rows in each on average; the same ones every time.
+
+    Spherical k-means over a part of the rows, spread evenly; then every row goes to the centre
+    with the largest dot product.
+    """
+    import faiss  # noqa: PLC0415 - loaded by whoever writes much
+
+    count = max(len(numbers) // cluster_rows, 1)
+    places = np.linspace(0, len(numbers) - 1, min(count * SAMPLED_ROWS, len(numbers)))
+    means = faiss.Kmeans(
+        numbers.shape[1],
+        count,
+        niter=ROUNDS,
+        spherical=True,
+        seed=1,
+        max_points_per_centroid=SAMPLED_ROWS,
+        min_points_per_centroid=1,
+    )
+    means.train(numbers[places.astype(np.int64)].astype(np.float32))
+    centres = means.centroids.astype(np.float16)
+    nearest = _find_nearest(numbers, centres.astype(np.float32))
+    used, starts = np.unique(np.sort(nearest), return_index=True)
+    order = np.argsort(nearest, kind="stable").astype(np.uint32)
+    return Clusters(centres[used].astype(np.float32), starts.astype(np.int64), order)
+
+
+def _find_nearest(numbers: NDArray[np.float16], centres: Vectors) -> NDArray[np.int64]:
+    parts: list[Any] = [
+        np.argmax(numbers[start : start + ROWS_AT_ONCE].astype(np.float32) @ centres.T, axis=1)
+        for start in range(0, len(numbers), ROWS_AT_ONCE)
+    ]
+    return np.concatenate(parts)
+
+
+# -- the file -----------------------------------------------------------------------------------
+
+
+def dump_clusters(clusters: Clusters) -> bytes:
+    """The bytes of a file: a mark, a sum over the rest, sizes, centres as float16, rows."""
+    count, dimension = clusters.centres.shape
+    head = np.array((count, dimension, len(clusters.order)), _HEAD)
+    body = b"".join(
+        (
+            head.tobytes(),
+            clusters.centres.astype("<f2").tobytes(),
+            clusters.starts.astype("<u4").tobytes(),
+            clusters.order.astype("<u4").tobytes(),
+        )
+    )
+    return _MARK + zlib.crc32(body).to_bytes(4, "little") + body
+
+
+def load_clusters(path: Path, rows: int) -> Clusters | None:
+    """The clusters in a file; None, with a warning, where they are missing or damaged."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return _warn(f"{path} is missing")
+    body = content[len(_MARK) + 4 :]
+    total = int.from_bytes(content[len(_MARK) : len(_MARK) + 4], "little")
+    if not content.startswith(_MARK) or len(body) < _HEAD.itemsize or zlib.crc32(body) != total:
+        return _warn(f"{path} is damaged")
+    head = np.frombuffer(body, _HEAD, 1)[0]
+    if head["rows"] != rows:
+        return _warn(f"{path} belongs to another segment")
+    count, dimension = int(head["clusters"]), int(head["dimension"])
+    centres, places = np.split(
+        np.frombuffer(body, np.uint8, offset=_HEAD.itemsize), [count * dimension * 2]
+    )
+    starts, order = np.split(places.view("<u4"), [count])
+    return Clusters(
+        centres.view("<f2").reshape(count, dimension).astype(np.float32),
+        starts.astype(np.int64),
+        order,
+    )
+
+
+def _warn(what: str) -> None:
+    import logging  # noqa: PLC0415 - seldom needed
+
+    logging.getLogger("ibid").warning(
+        "%s: vectors are searched exactly there, which takes longer", what
+    )
