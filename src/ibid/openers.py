@@ -104,8 +104,18 @@ def open_index(location: str, settings: Settings, *, create: bool) -> Index:
             hint="make one with `ibid sync FOLDER` or `ibid add PATH`, or name one with --library",
         )
     from ibid.index.embedded.engine import EmbeddedIndex
+    from ibid.index.options import Approximation
 
-    return EmbeddedIndex(folder, analyze=_analyze, lock_timeout_s=settings.lock_timeout_s)
+    return EmbeddedIndex(
+        folder,
+        analyze=_analyze,
+        lock_timeout_s=settings.lock_timeout_s,
+        approximation=Approximation(
+            min_rows=settings.index.ann_rows,
+            share=settings.index.ann_share,
+            cluster_rows=settings.index.ann_cluster,
+        ),
+    )
 
 
 def _analyze(text: str, language: str | None) -> str:

@@ -113,6 +113,19 @@ class IngestSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """How vectors are searched in a large library."""
+
+    ann_rows: int = _setting(
+        300_000, "passages in a scope from which vectors are approximate", low=1
+    )
+    ann_share: float = _setting(
+        0.06, "part of its vectors that an approximate search looks at", low=0.001, high=1
+    )
+    ann_cluster: int = _setting(128, "passages in one cluster of vectors", low=16, high=4096)
+
+
+@dataclass(frozen=True, slots=True)
 class ReadingSettings:
     """The limits of reading one file."""
 
@@ -131,6 +144,7 @@ class Settings:
     ask: AskSettings = AskSettings()
     ingest: IngestSettings = IngestSettings()
     reading: ReadingSettings = ReadingSettings()
+    index: IndexSettings = IndexSettings()
     offline: bool = _setting(False, "refuse all that would leave this machine")
     lock_timeout_s: float = _setting(30.0, "seconds to wait for another writer", low=0, high=86_400)
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)

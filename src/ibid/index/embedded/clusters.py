@@ -29,6 +29,7 @@ ROWS_AT_ONCE: Final = 4_096
 """Rows that are compared with the centres at a time."""
 
 _MARK: Final = b"ibid-c1\n"
+_SUM_BYTES: Final = 4
 _HEAD: Final = np.dtype([("clusters", "<u4"), ("dimension", "<u4"), ("rows", "<u4")])
 
 
@@ -71,6 +72,8 @@ def keep_near_rows(
 
     They are taken from all segments together, until they hold `wanted` flagged rows.
     """
+    if not clusters:
+        return []
     nearness = np.concatenate([some.centres @ query for some in clusters])
     held = np.concatenate([some.count(own) for some, own in zip(clusters, flags, strict=True)])
     nearest = np.argsort(-nearness, kind="stable")
@@ -138,37 +141,33 @@ def dump_clusters(clusters: Clusters) -> bytes:
             clusters.order.astype("<u4").tobytes(),
         )
     )
-    return _MARK + zlib.crc32(body).to_bytes(4, "little") + body
+    return _MARK + zlib.crc32(body).to_bytes(_SUM_BYTES, "little") + body
 
 
 def load_clusters(path: Path, rows: int) -> Clusters | None:
-    """The clusters in a file; None, with a warning, where they are missing or damaged."""
+    """The clusters in the file of so many rows; None, with a warning, where it can't be used."""
     try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        return _warn(f"{path} is missing")
-    body = content[len(_MARK) + 4 :]
-    total = int.from_bytes(content[len(_MARK) : len(_MARK) + 4], "little")
-    if not content.startswith(_MARK) or len(body) < _HEAD.itemsize or zlib.crc32(body) != total:
-        return _warn(f"{path} is damaged")
+        return _parse(path.read_bytes(), rows)
+    except (OSError, ValueError) as error:
+        import logging  # noqa: PLC0415 - seldom needed
+
+        logging.getLogger("ibid").warning(
+            "%s can't be used (%s): its vectors are all looked at, which takes longer", path, error
+        )
+        return None
+
+
+def _parse(content: bytes, rows: int) -> Clusters:
+    """What `dump_clusters` wrote. Raises ValueError for anything else."""
+    body = content[len(_MARK) + _SUM_BYTES :]
+    checksum = int.from_bytes(content[len(_MARK) : len(_MARK) + _SUM_BYTES], "little")
+    if not content.startswith(_MARK) or zlib.crc32(body) != checksum:
+        raise ValueError("damaged")
     head = np.frombuffer(body, _HEAD, 1)[0]
     if head["rows"] != rows:
-        return _warn(f"{path} belongs to another segment")
+        raise ValueError("of another segment")
     count, dimension = int(head["clusters"]), int(head["dimension"])
-    centres, places = np.split(
-        np.frombuffer(body, np.uint8, offset=_HEAD.itemsize), [count * dimension * 2]
-    )
-    starts, order = np.split(places.view("<u4"), [count])
-    return Clusters(
-        centres.view("<f2").reshape(count, dimension).astype(np.float32),
-        starts.astype(np.int64),
-        order,
-    )
-
-
-def _warn(what: str) -> None:
-    import logging  # noqa: PLC0415 - seldom needed
-
-    logging.getLogger("ibid").warning(
-        "%s: vectors are searched exactly there, which takes longer", what
-    )
+    numbers = np.frombuffer(body, "<f2", count * dimension, offset=_HEAD.itemsize)
+    places = np.frombuffer(body, "<u4", offset=_HEAD.itemsize + numbers.nbytes)
+    centres = numbers.reshape(count, dimension).astype(np.float32)
+    return Clusters(centres, places[:count].astype(np.int64), places[count:])

@@ -26,6 +26,7 @@ STEPS: Final[Mapping[int, Sequence[str]]] = {
         )
         """,
         MENTIONS,
+        "ALTER TABLE segments ADD COLUMN clusters TEXT",
     ),
 }
 """The statements that lead from each format to the next."""

@@ -118,7 +118,8 @@ CREATE INDEX passages_by_context ON passages (context_key) WHERE context_key != 
 CREATE TABLE segments (          -- the live vector files
     file TEXT PRIMARY KEY,
     first_row INTEGER NOT NULL,
-    rows INTEGER NOT NULL
+    rows INTEGER NOT NULL,
+    clusters TEXT                -- the file of the clusters of its rows, where there is one
 ) WITHOUT ROWID;
 
 CREATE TABLE sources (

@@ -199,9 +199,13 @@ def search_segments(
     """The k allowed rows with the largest dot product, best first, equal ones in row order.
 
     With an approximation and a scope that is wide enough for it, the best of the rows near the
-    query; k of them also then. Raises EmbedderMismatch for a vector of another dimension than the rows have.
+    query; k of them also then.
+
+    Raises EmbedderMismatch for a vector of another dimension than the rows have.
     """
     query = np.ascontiguousarray(vector, dtype=np.float32)
+    for mapped in segments:
+        check_dimension(mapped.dimension, len(query))
     passing_all = int(np.count_nonzero(allowed))
     parts = [allowed[mapped.segment.first_row : mapped.segment.end_row] for mapped in segments]
     if approximation is not None and passing_all >= approximation.min_rows:
@@ -226,18 +230,25 @@ def _narrow(
     wanted: int,
 ) -> list[NDArray[np.bool_]]:
     """The flags of the rows near the query; of a segment without clusters, of all its rows."""
-    clusters = [mapped.clusters for mapped in segments]
-    near = iter(
-        keep_near_rows(
-            [some for some in clusters if some is not None],
-            [part for part, some in zip(parts, clusters, strict=True) if some is not None],
-            query,
-            wanted,
-        )
-    )
-    return [
-        part if some is None else next(near) for part, some in zip(parts, clusters, strict=True)
+    narrowed = list(parts)
+    chosen = [
+        (place, mapped.clusters, _lengthen(part, mapped.segment.rows))
+        for place, (mapped, part) in enumerate(zip(segments, parts, strict=True))
+        if mapped.clusters is not None
     ]
+    near = keep_near_rows(
+        [some for _, some, _ in chosen], [own for *_, own in chosen], query, wanted
+    )
+    for (place, *_), own in zip(chosen, near, strict=True):
+        narrowed[place] = own
+    return narrowed
+
+
+def _lengthen(flags: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
+    """The flags of a version that ends within a segment, with none set for the rows after it."""
+    if len(flags) == rows:
+        return flags
+    return np.concatenate((flags, np.zeros(rows - len(flags), np.bool_)))
 
 
 def _multiply_rows(
