@@ -13,8 +13,8 @@ from pathlib import Path
 
 from ibid.errors import LibraryLocked, UnknownDocument
 from ibid.index.embedded import reads, vectors, writes
-from ibid.index.embedded.graph import delete_mentions
 from ibid.index.embedded.commit import cluster_segments
+from ibid.index.embedded.graph import delete_mentions
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.schema import transacting
 from ibid.index.options import Approximation

@@ -19,8 +19,8 @@ from ibid.errors import UnknownDocument
 from ibid.index.embedded import reads
 from ibid.index.embedded.codec import load_json, read_allow
 from ibid.index.embedded.reads import LIVE
-from ibid.protocols import Mention, Scope, Scored, StoredDocument
 from ibid.index.options import Approximation
+from ibid.protocols import Mention, Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage
 
 if TYPE_CHECKING:
