@@ -12,7 +12,7 @@ from ibid.answering.prompt import build_prompt
 from ibid.errors import BadQuery, BadSetting
 from ibid.flows.options import AskOptions
 from ibid.protocols import Generator, Index, Scope, Snapshot, Window, Windowed
-from ibid.ranking.select import collapse_duplicates, rank_hits
+from ibid.ranking.select import select_hits
 from ibid.records import Hit, Prompt, Query, SearchResult
 
 MOST_WHOLE: Final = 999
@@ -118,7 +118,7 @@ def _gather_whole(query: Query, snapshot: Snapshot, window: Window) -> tuple[Hit
         for info in documents
         for passage in snapshot.document_passages(info.id, scope)
     )
-    return rank_hits(collapse_duplicates(hits))
+    return select_hits(hits, MOST_WHOLE, distinct=True).hits
 
 
 def _describe_excess(needed: int, window: Window) -> BadQuery:
