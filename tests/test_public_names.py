@@ -25,7 +25,7 @@ FACE: Final = {
     "IngestReport", "Passage", "Query", "SearchResult", "Verdict",
     "IbidError",
     "InputError", "DuplicateDocument", "EmptyDocument", "UnsupportedFormat", "UnreadableDocument",
-    "BadQuery", "BadSetting", "UnknownDocument", "UnknownSource",
+    "BadQuery", "BadSetting", "UnknownAnswer", "UnknownDocument", "UnknownSource",
     "LibraryError", "LibraryNotFound", "LibraryLocked", "EmbedderMismatch", "FormatTooNew",
     "Corrupt",
     "ModelError", "ModelUnavailable", "ModelTimeout", "MalformedOutput",

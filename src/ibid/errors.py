@@ -3,7 +3,7 @@
     IbidError
     ├── InputError (also a ValueError)
     │   ├── DuplicateDocument   EmptyDocument   UnsupportedFormat   UnreadableDocument
-    │   └── BadQuery   BadSetting   UnknownDocument   UnknownSource
+    │   └── BadQuery   BadSetting   UnknownAnswer   UnknownDocument   UnknownSource
     ├── LibraryError
     │   └── LibraryNotFound   LibraryLocked   EmbedderMismatch   FormatTooNew   Corrupt
     ├── ModelError
@@ -38,6 +38,7 @@ __all__ = [
     "ModelError",
     "ModelTimeout",
     "ModelUnavailable",
+    "UnknownAnswer",
     "UnknownDocument",
     "UnknownSource",
     "UnreadableDocument",
@@ -80,6 +81,10 @@ class BadQuery(InputError):
 
 class BadSetting(InputError):
     """A setting with an unknown name or a value out of its range."""
+
+
+class UnknownAnswer(InputError):
+    """No answer with this id in the log, or none that the caller may see."""
 
 
 class UnknownDocument(InputError):

@@ -6,6 +6,7 @@ can fill has a conformance suite in `ibid.testing`.
 
 from typing import TYPE_CHECKING
 
+from ibid.protocols.answers import AnswerLog, FileOrigin
 from ibid.protocols.documents import FileStat, Reader, Source, SourceFile
 from ibid.protocols.index import (
     Change,
@@ -39,9 +40,11 @@ if TYPE_CHECKING:
     from ibid.protocols.models import Vectors
 
 __all__ = [
+    "AnswerLog",
     "Calibration",
     "Change",
     "Embedder",
+    "FileOrigin",
     "FileStat",
     "FileState",
     "FileStatus",

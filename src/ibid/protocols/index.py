@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
+from ibid.protocols.answers import AnswerLog
 from ibid.protocols.documents import FileStat
 from ibid.records import JSON, Document, DocumentInfo, Passage, Principals
 
@@ -229,6 +230,11 @@ class Index(Protocol):
     @property
     def languages(self) -> Mapping[str, int]:
         """How many documents of the last version are in each language that was detected."""
+        ...
+
+    @property
+    def answers(self) -> AnswerLog:
+        """The answers that were given from this library."""
         ...
 
     def snapshot(self, version: int | None = None) -> Snapshot:

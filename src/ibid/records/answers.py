@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal
 
 from ibid.records.documents import JSON, Principals
@@ -80,6 +81,7 @@ class Citation:
     """One marker of one claim, checked: `document.text[start:end] == quote` unless it is None.
 
     `reason` says what differs (unsupported) or which source holds it (supported-elsewhere).
+    `modified_at` is the time of the document as it was read.
     """
 
     marker: int | None
@@ -96,6 +98,7 @@ class Citation:
     end: int | None = None
     quote: str | None = None
     url: str | None = None
+    modified_at: datetime | None = None
 
 
 class AnswerStatus(enum.StrEnum):
@@ -126,7 +129,8 @@ class Answer:
     """An answer with its proof: every claim cited, every citation checked, all of it repeatable.
 
     `trace` holds the steps that led to it, those of its search first. It belongs to whoever asked:
-    an answer that is kept is kept without it.
+    an answer that is kept is kept without it. `found` are the hits of the search, whether they were
+    sent or not; `draft` is what the generator wrote, before it was read and checked.
     """
 
     id: str
@@ -145,3 +149,29 @@ class Answer:
     timings_ms: Mapping[str, float]
     tokens: Mapping[str, int]
     trace: tuple[TraceStep, ...] = ()
+    found: tuple[Hit, ...] = ()
+    draft: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """What was said of an answer: whether it was good, and why."""
+
+    good: bool
+    comment: str = ""
+    given_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """An answer in the library's log, as far as the caller may see it today.
+
+    `key` stands for all that an answer depends on: an equal one asks the same again (empty: never).
+    `options` are those of answering, by name. `feedback` is in the order it was given.
+    """
+
+    answer: Answer
+    asked_at: datetime
+    key: str = ""
+    options: Mapping[str, JSON] = field(default_factory=dict)
+    feedback: tuple[Feedback, ...] = ()

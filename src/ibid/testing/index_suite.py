@@ -18,6 +18,7 @@ import pytest
 from ibid.errors import BadQuery, UnknownDocument
 from ibid.protocols import Index, Scope
 from ibid.records import OWNER
+from ibid.testing.index_answers import IndexAnswerTests
 from ibid.testing.index_parts import (
     ALL,
     EMBEDDER,
@@ -227,7 +228,7 @@ class IndexScopeTests:
         assert find_both(snapshot, "plan", Scope(include_archived=True)) == {"plan new", "plan old"}
 
 
-class IndexSuite(IndexSearchTests, IndexScopeTests, IndexVersionTests):
+class IndexSuite(IndexSearchTests, IndexScopeTests, IndexVersionTests, IndexAnswerTests):
     """All tests of the Index protocol; a subclass gives the fixture `open_index`."""
 
     @pytest.fixture

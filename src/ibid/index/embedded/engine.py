@@ -3,6 +3,7 @@
     library.db      SQLite: the truth, and the only place where a version is published
     lexical/N/      postings of the generation N that the database names
     vectors/        segments of float16 vectors; the database names the live ones
+    answers.db      SQLite: the log of answers, which no writer of documents holds up
     lock            held by the writer
 
 The order of a commit: the database's transaction is opened and filled; vectors are written and
@@ -20,19 +21,21 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
-from weakref import WeakSet
 
 from ibid.errors import BadQuery, Corrupt, LibraryError, LibraryLocked
 from ibid.index.embedded import reads, schema
+from ibid.index.embedded.connections import Connections
 from ibid.index.embedded.reads import REMEDY
 from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
 from ibid.index.options import Approximation
 from ibid.protocols import Change, FileState, Manifest, SourceInfo
 
 if TYPE_CHECKING:
+    from ibid.index.embedded.answers import EmbeddedAnswers
     from ibid.index.embedded.lexical import Postings
     from ibid.protocols import Vectors
 
@@ -73,8 +76,7 @@ class EmbeddedIndex:
         self._lock_timeout_s = lock_timeout_s
         self._approximation = approximation
         self._database = folder / "library.db"
-        self._threads = threading.local()
-        self._connections: WeakSet[sqlite3.Connection] = WeakSet()
+        self._connections = Connections(lambda: schema.connect(self._database))
         self._closed = False
         self._mutex = threading.RLock()
         self._depth = 0
@@ -83,6 +85,13 @@ class EmbeddedIndex:
         self._languages: tuple[int, Mapping[str, int]] = (-1, {})
         self._make_folder()
         self._migrate()
+
+    @cached_property
+    def answers(self) -> EmbeddedAnswers:
+        """See `Index.answers`."""
+        from ibid.index.embedded.answers import EmbeddedAnswers  # noqa: PLC0415 - not for a search
+
+        return EmbeddedAnswers(self._folder, self._connect)
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -279,12 +288,14 @@ class EmbeddedIndex:
                 self._postings[1].finish()
             self._postings = None
             self._snapshots = {}
-            for connection in list(self._connections):
-                connection.close()
+            self._connections.close()
+            if "answers" in vars(self):
+                self.answers.close()
 
     def _clear_unpublished(self) -> None:
         """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
         connection = self._connect()
+        self.answers.forget_purged()
         generation = reads.read_generation(connection)
         try:
             self._open_postings(generation).drop_from(reads.read_next_row(connection))
@@ -363,11 +374,7 @@ class EmbeddedIndex:
         """The calling thread's connection. Raises LibraryError once the library is closed."""
         if self._closed:
             raise LibraryError(f"{self._folder} was closed", hint="open the library again")
-        own: _OwnConnection | None = getattr(self._threads, "own", None)
-        if own is None:
-            own = self._threads.own = _OwnConnection(schema.connect(self._database))
-            self._connections.add(own.connection)
-        return own.connection
+        return self._connections.get()
 
     def _live_postings(self) -> Postings:
         return self._open_postings(reads.read_generation(self._connect()))
@@ -378,13 +385,3 @@ class EmbeddedIndex:
         if self._postings is None or self._postings[0] != generation:
             self._postings = (generation, Postings(self._folder / "lexical" / str(generation)))
         return self._postings[1]
-
-
-class _OwnConnection:
-    """A thread's connection, which ends with it: SQLite's own would wait for the collector."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self.connection = connection
-
-    def __del__(self) -> None:
-        self.connection.close()

@@ -76,6 +76,11 @@ def _erase_rows(connection: sqlite3.Connection, documents: Sequence[int]) -> lis
             (document,),
         ).fetchall()
         writes.forget_files_of(connection, document)
+        connection.execute(
+            "INSERT INTO erasures SELECT name, version, removed_in FROM revisions"
+            " WHERE document = ?",
+            (document,),
+        )
         connection.execute("DELETE FROM revisions WHERE document = ?", (document,))
         for content, first_row, rows in contents:
             connection.execute("DELETE FROM passages WHERE content = ?", (content,))

@@ -195,7 +195,7 @@ def read_contexts(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict
 def read_files(connection: sqlite3.Connection, source: str) -> dict[str, FileState]:
     """What a source knows of its files, by path."""
     return {
-        path: FileState(path, FileStat(size, modified_ns, _unsigned(inode)), status, *rest)
+        path: FileState(path, FileStat(size, modified_ns, unsigned(inode)), status, *rest)
         for path, size, modified_ns, inode, status, *rest in connection.execute(
             "SELECT path, size, modified_ns, inode, status, bytes_hash, content_hash, error,"
             " message, container FROM files WHERE source = ?",
@@ -281,7 +281,8 @@ def _marks(values: Sequence[object]) -> str:
     return ",".join("?" * len(values))
 
 
-def _unsigned(inode: int) -> int:
+def unsigned(inode: int) -> int:
+    """An inode from SQLite's signed 64 bits."""
     return inode + 2**64 if inode < 0 else inode
 
 

@@ -179,10 +179,21 @@ def connect(path: Path) -> sqlite3.Connection:
         raise LibraryNotFound(
             f"no library at {path.parent}", hint="sync a folder or add a document to make one"
         )
+    connection = open_database(path)
+    try:
+        _check_format(read_format(connection), path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def open_database(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """A connection to any database of a library, made when it is missing; damage is Corrupt."""
     connection = sqlite3.connect(
         path,
         isolation_level=None,
-        timeout=BUSY_SECONDS,
+        timeout=busy_seconds,
         check_same_thread=False,
         factory=_Connection,
     )
@@ -190,7 +201,6 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         for setting in _SETTINGS:
             connection.execute(setting)
-        _check_format(read_format(connection), path)
     except BaseException:
         connection.close()
         raise
