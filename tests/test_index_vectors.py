@@ -115,7 +115,7 @@ def test_a_truncated_file_is_corrupt(tmp_path: Path) -> None:
 def test_segments_stay_few_and_within_their_limit(commits: list[int]) -> None:
     segments: list[Segment] = []
     for new in commits:
-        merged = choose_merge(segments, new)
+        merged = choose_merge(segments, segments[-1].end_row if segments else 0, new)
         rows = new + sum(segment.rows for segment in merged)
         assert rows <= max(SEGMENT_ROWS, new)
         first = merged[0].first_row if merged else (segments[-1].end_row if segments else 0)

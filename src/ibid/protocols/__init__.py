@@ -35,6 +35,7 @@ from ibid.protocols.models import (
     Window,
     Windowed,
 )
+from ibid.protocols.upkeep import EmbedTexts, Problem, Revision, Staging, StoredContent, Vacuumed
 
 if TYPE_CHECKING:
     from ibid.protocols.models import Vectors
@@ -43,6 +44,7 @@ __all__ = [
     "AnswerLog",
     "Calibration",
     "Change",
+    "EmbedTexts",
     "Embedder",
     "FileOrigin",
     "FileStat",
@@ -53,10 +55,12 @@ __all__ = [
     "IndexedPassage",
     "Manifest",
     "Mention",
+    "Problem",
     "PutDocument",
     "Reader",
     "RemoveDocument",
     "Reranker",
+    "Revision",
     "Role",
     "Scope",
     "Scored",
@@ -65,8 +69,11 @@ __all__ = [
     "Source",
     "SourceFile",
     "SourceInfo",
+    "Staging",
+    "StoredContent",
     "StoredDocument",
     "Tokenizer",
+    "Vacuumed",
     "Vectors",
     "Window",
     "Windowed",

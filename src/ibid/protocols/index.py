@@ -15,6 +15,7 @@ from ibid.records import JSON, Document, DocumentInfo, Passage, Principals
 
 if TYPE_CHECKING:
     from ibid.protocols.models import Vectors
+    from ibid.protocols.upkeep import EmbedTexts, Problem, Revision, Staging, Vacuumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +214,10 @@ class Snapshot(Protocol):
         """The content hash of every document that this source created, by id."""
         ...
 
+    def revisions(self, scope: Scope) -> list[Revision]:
+        """What every document in the scope is at this version, in the order of insertion."""
+        ...
+
 
 class Index(Protocol):
     """Holds documents, postings and vectors; every commit makes one new version, or nothing."""
@@ -298,6 +303,33 @@ class Index(Protocol):
 
     def files(self, source: str) -> dict[str, FileState]:
         """What a source knows of its files, by path."""
+        ...
+
+    def history(self, id: str, scope: Scope) -> list[Revision]:
+        """All that the documents which ever bore this id were, oldest first.
+
+        Of the scope, only the principals count. Raises UnknownDocument where that leaves nothing.
+        """
+        ...
+
+    def vacuum(self, before: datetime, *, cited: bool = False) -> Vacuumed:
+        """Drop versions older than a time, and what only they held, from every file.
+
+        The last version stays, and so does the one that was the last at that time. What a kept
+        answer cites stays readable, unless `cited`.
+        """
+        ...
+
+    def check(self) -> list[Problem]:
+        """Every invariant that does not hold; an empty list for a whole library."""
+        ...
+
+    def repair(self, embed: EmbedTexts) -> None:
+        """Make anew from the documents what can be: postings, vectors that are lost or damaged."""
+        ...
+
+    def stage(self, manifest: Manifest) -> Staging:
+        """The next generation under this manifest; one that was begun under it goes on."""
         ...
 
     def count_bytes(self) -> int:

@@ -67,7 +67,7 @@ def _write_vectors(
     rows = np.stack([new[text_hash] for text_hash in applied.text_hashes])
     made = reads.read_manifest(connection)
     vectors.check_dimension(made.dimension if made is not None else None, rows.shape[1])
-    merged = vectors.choose_merge(reads.read_segments(connection), len(rows))
+    merged = vectors.choose_merge(reads.read_segments(connection), applied.first_row, len(rows))
     parts = [vectors.MappedSegment(segment, folder).codes for segment in merged]
     first_row = merged[0].first_row if merged else applied.first_row
     name = f"{first_row}-{applied.next_row}-v{applied.version}.faiss"

@@ -13,41 +13,44 @@ a crash leaves unpublished is in no reader's way, and the next writer clears it.
 
 from __future__ import annotations
 
-import fcntl
 import re
-import shutil
 import sqlite3
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from functools import cached_property
-from itertools import count
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ibid.errors import BadQuery, Corrupt, LibraryError, LibraryLocked
+from ibid.errors import BadQuery, UnknownDocument
 from ibid.index.embedded import reads, schema
-from ibid.index.embedded.connections import Connections
-from ibid.index.embedded.reads import REMEDY
-from ibid.index.embedded.snapshot import EmbeddedSnapshot, SearchFiles
+from ibid.index.embedded.snapshot import EmbeddedSnapshot
+from ibid.index.embedded.storage import Storage
 from ibid.index.options import Approximation
-from ibid.protocols import Change, FileState, Manifest, SourceInfo
+from ibid.protocols import (
+    Change,
+    EmbedTexts,
+    FileState,
+    Manifest,
+    Problem,
+    Revision,
+    Scope,
+    SourceInfo,
+    Staging,
+    Vacuumed,
+)
 
 if TYPE_CHECKING:
     from ibid.index.embedded.answers import EmbeddedAnswers
-    from ibid.index.embedded.lexical import Postings
     from ibid.protocols import Vectors
 
-LOCK_POLL_SECONDS: Final = 0.05
-
-VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+\.(?:faiss|clusters|part)")
+VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+(?:g\d+)?\.(?:faiss|part)")
 """The names of our files; what else lies in the folder is not ours to remove."""
-
-EXACT_BELOW: Final = Approximation()
 
 OPEN_TRIES: Final = 5
 """Times that files are looked up anew when a merge or purge has replaced one of them."""
+
+
+EXACT_BELOW: Final = Approximation()
 
 
 class EmbeddedIndex:
@@ -71,27 +74,16 @@ class EmbeddedIndex:
 
         Raises FormatTooNew or Corrupt for one that this ibid can't read.
         """
-        self._folder = folder
-        self._analyze = analyze
-        self._lock_timeout_s = lock_timeout_s
+        self._storage = Storage(folder, analyze=analyze, lock_timeout_s=lock_timeout_s)
+        self._connect = self._storage.connect
         self._approximation = approximation
-        self._database = folder / "library.db"
-        self._connections = Connections(lambda: schema.connect(self._database))
-        self._closed = False
-        self._mutex = threading.RLock()
-        self._depth = 0
         self._snapshots: dict[int, EmbeddedSnapshot] = {}
-        self._postings: tuple[int, Postings] | None = None
         self._languages: tuple[int, Mapping[str, int]] = (-1, {})
-        self._make_folder()
-        self._migrate()
 
-    @cached_property
+    @property
     def answers(self) -> EmbeddedAnswers:
         """See `Index.answers`."""
-        from ibid.index.embedded.answers import EmbeddedAnswers  # noqa: PLC0415 - not for a search
-
-        return EmbeddedAnswers(self._folder, self._connect)
+        return self._storage.answers
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -117,11 +109,11 @@ class EmbeddedIndex:
         if not reads.holds_version(connection, wanted):
             raise BadQuery(f"the library has no version {wanted}", hint=f"the last one is {last}")
         known = self._snapshots.get(wanted)
-        if known is None:
+        if known is None or known.first_row != reads.read_first_row(connection):
             known = EmbeddedSnapshot(
                 wanted,
                 connect=self._connect,
-                open_files=self._open_files,
+                open_files=self._storage.open_files,
                 approximation=self._approximation,
             )
             kept = self._snapshots.get(last)
@@ -142,7 +134,7 @@ class EmbeddedIndex:
                 h: row for h, row in rows.items() if segment.first_row <= row < segment.end_row
             }
             if inside:
-                mapped = MappedSegment(segment, self._folder / "vectors")
+                mapped = MappedSegment(segment, self._storage.vectors)
                 positions = [row - segment.first_row for row in inside.values()]
                 found.update(zip(inside, mapped.read(positions), strict=True))
         return found
@@ -150,6 +142,17 @@ class EmbeddedIndex:
     def find_contexts(self, keys: Sequence[bytes]) -> dict[bytes, str]:
         """See `Index.find_contexts`."""
         return reads.read_contexts(self._connect(), keys)
+
+    def history(self, id: str, scope: Scope) -> list[Revision]:
+        """See `Index.history`."""
+        from ibid.index.embedded.past import read_history  # noqa: PLC0415 - seldom needed
+
+        found = read_history(self._connect(), id, scope.principals)
+        if not found:
+            raise UnknownDocument(
+                f"no version holds a document {id!r}", hint="`ibid list` shows ids"
+            )
+        return found
 
     def sources(self) -> list[SourceInfo]:
         """See `Index.sources`."""
@@ -159,46 +162,11 @@ class EmbeddedIndex:
         """See `Index.files`."""
         return reads.read_files(self._connect(), source)
 
-    def _open_files(self) -> SearchFiles:
-        """The files of the last version, which hold the rows of all versions before it."""
-        from ibid.index.embedded.vectors import MappedSegment  # noqa: PLC0415 - loads numpy
-
-        for attempt in count():
-            connection = self._connect()
-            with schema.reading_one_state(connection):
-                segments = reads.read_segments(connection)
-                generation = reads.read_generation(connection)
-            try:
-                mapped = [MappedSegment(segment, self._folder / "vectors") for segment in segments]
-                postings = self._open_postings(generation)
-                return SearchFiles(postings, postings.searcher(), mapped)
-            except FileNotFoundError as error:
-                if attempt == OPEN_TRIES:
-                    raise Corrupt(f"{error.filename} is missing", hint=REMEDY) from error
-        raise AssertionError
-
     # -- writing --------------------------------------------------------------------------------
 
-    @contextmanager
-    def writing(self) -> Iterator[None]:
+    def writing(self) -> AbstractContextManager[None]:
         """See `Index.writing`."""
-        if not self._mutex.acquire(timeout=self._lock_timeout_s):
-            raise self._locked()
-        try:
-            if self._depth:
-                yield
-                return
-            with self._locking():
-                self._depth += 1
-                try:
-                    self._clear_unpublished()
-                    yield
-                finally:
-                    self._depth -= 1
-                    if self._postings is not None:
-                        self._postings[1].finish()
-        finally:
-            self._mutex.release()
+        return self._storage.holding_lock()
 
     def commit(
         self,
@@ -226,8 +194,8 @@ class EmbeddedIndex:
                     changes,
                     vectors,
                     manifest=manifest,
-                    folder=self._folder / "vectors",
-                    add_postings=lambda found: self._live_postings().add(found),
+                    folder=self._storage.vectors,
+                    add_postings=lambda found: self._storage.live_postings().add(found),
                     approximation=self._approximation,
                 )
             for file in replaced:
@@ -236,28 +204,66 @@ class EmbeddedIndex:
 
     def purge(self, ids: Sequence[str]) -> int:
         """See `Index.purge`."""
-        with self.writing():
-            if self._postings is not None:
-                self._postings[1].finish()
-            from ibid.index.embedded.migrate import drop_copies  # noqa: PLC0415 - seldom needed
-            from ibid.index.embedded.purge import (  # noqa: PLC0415 - likewise
-                empty_log,
-                purge_documents,
-            )
+        from ibid.index.embedded.purge import purge_documents  # noqa: PLC0415 - seldom needed
 
-            version = purge_documents(
-                self._connect(),
-                self._folder,
+        with self._erasing() as connection:
+            return purge_documents(
+                connection,
+                self._storage.folder,
                 ids,
-                analyze=self._analyze,
+                analyze=self._storage.analyze,
                 approximation=self._approximation,
             )
-            self._postings = None
+
+    def vacuum(self, before: datetime, *, cited: bool = False) -> Vacuumed:
+        """See `Index.vacuum`."""
+        from ibid.index.embedded.vacuum import vacuum_versions  # noqa: PLC0415 - likewise
+
+        with self._erasing() as connection:
+            return vacuum_versions(
+                connection, self._storage.folder, before, cited=cited, analyze=self._storage.analyze
+            )
+
+    def check(self) -> list[Problem]:
+        """See `Index.check`."""
+        from ibid.index.embedded.check import check_library  # noqa: PLC0415 - seldom needed
+
+        with self._storage.holding_lock(clear=False):
+            return check_library(self._connect(), self._storage.folder)
+
+    def repair(self, embed: EmbedTexts) -> None:
+        """See `Index.repair`."""
+        from ibid.index.embedded.repair import repair_library  # noqa: PLC0415 - seldom needed
+
+        with self._erasing(clear=False) as connection:
+            repair_library(
+                connection, self._storage.folder, analyze=self._storage.analyze, embed=embed
+            )
+
+    def stage(self, manifest: Manifest) -> Staging:
+        """See `Index.stage`."""
+        from ibid.index.embedded.staging import EmbeddedStaging  # noqa: PLC0415 - seldom needed
+
+        return EmbeddedStaging(
+            self._connect(), self._storage.folder, manifest, on_published=self._forget_files
+        )
+
+    @contextmanager
+    def _erasing(self, *, clear: bool = True) -> Iterator[sqlite3.Connection]:
+        """The connection of a writer that erases; afterwards nothing erased is left in any file."""
+        with self._storage.erasing(clear=clear) as connection:
+            yield connection
             self._snapshots = {}
-            self._clear_unpublished()
-            drop_copies(self._database)
-            empty_log(self._connect(), self._folder)
-            return version
+
+    def _forget_files(self) -> None:
+        """Open postings, vectors and rows anew at the next use: others are live now."""
+        self._storage.forget_postings()
+        self._snapshots = {}
+
+    def close(self) -> None:
+        """See `Index.close`."""
+        self._snapshots = {}
+        self._storage.close()
 
     def put_source(self, source: SourceInfo) -> None:
         """See `Index.put_source`."""
@@ -275,113 +281,7 @@ class EmbeddedIndex:
     def count_bytes(self) -> int:
         """See `Index.count_bytes`."""
         sizes = 0
-        for path in self._folder.rglob("*"):
+        for path in self._storage.folder.rglob("*"):
             with suppress(FileNotFoundError):  # a merge may have taken it meanwhile
                 sizes += path.stat().st_size if path.is_file() else 0
         return sizes
-
-    def close(self) -> None:
-        """See `Index.close`."""
-        with self._mutex:
-            self._closed = True
-            if self._postings is not None:
-                self._postings[1].finish()
-            self._postings = None
-            self._snapshots = {}
-            self._connections.close()
-            if "answers" in vars(self):
-                self.answers.close()
-
-    def _clear_unpublished(self) -> None:
-        """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
-        connection = self._connect()
-        self.answers.forget_purged()
-        generation = reads.read_generation(connection)
-        try:
-            self._open_postings(generation).drop_from(reads.read_next_row(connection))
-        except ValueError:  # what a full disk left there is in the way of any writer
-            generation = self._rebuild_postings()
-        live = {
-            file
-            for segment in reads.read_segments(connection)
-            for file in (segment.file, segment.clusters)
-        }
-        for file in (self._folder / "vectors").iterdir():
-            if VECTOR_FILE.fullmatch(file.name) and file.name not in live:
-                file.unlink(missing_ok=True)
-        for folder in (self._folder / "lexical").iterdir():
-            if folder.name.isdecimal() and int(folder.name) != generation:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def _rebuild_postings(self) -> int:
-        """Make the keyword index anew from the passages; its generation."""
-        from ibid.index.embedded.purge import rebuild_postings  # noqa: PLC0415 - seldom needed
-
-        connection = self._connect()
-        generation = reads.read_generation(connection) + 1
-        with schema.transacting(connection):
-            rebuild_postings(connection, self._folder / "lexical" / str(generation), self._analyze)
-        self._postings = None
-        self._snapshots = {}
-        return generation
-
-    # -- the folder -----------------------------------------------------------------------------
-
-    def _make_folder(self) -> None:
-        if self._database.exists():
-            return
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self._folder.chmod(0o700)
-        with self._locking():
-            if not self._database.exists():
-                from ibid.index.embedded.lexical import create_postings  # noqa: PLC0415 - seldom
-
-                (self._folder / "vectors").mkdir(exist_ok=True)
-                create_postings(self._folder / "lexical" / str(schema.FIRST_GENERATION))
-                schema.create_database(self._database)
-
-    def _migrate(self) -> None:
-        """Bring a library of an older format to today's."""
-        if schema.read_format(self._connect()) == schema.FORMAT:
-            return
-        from ibid.index.embedded.migrate import migrate_database  # noqa: PLC0415 - once a library
-
-        with self._locking():
-            migrate_database(self._connect(), self._database)
-
-    @contextmanager
-    def _locking(self) -> Iterator[None]:
-        """Hold the lock between processes; the system lets go of it when a process dies."""
-        deadline = time.monotonic() + self._lock_timeout_s
-        with (self._folder / "lock").open("a") as file:
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > deadline:
-                        raise self._locked() from None
-                    time.sleep(LOCK_POLL_SECONDS)
-            yield
-
-    def _locked(self) -> LibraryLocked:
-        return LibraryLocked(
-            f"another process is writing to {self._folder}",
-            hint=f"waited {self._lock_timeout_s:g} s; try again when it is done",
-        )
-
-    def _connect(self) -> sqlite3.Connection:
-        """The calling thread's connection. Raises LibraryError once the library is closed."""
-        if self._closed:
-            raise LibraryError(f"{self._folder} was closed", hint="open the library again")
-        return self._connections.get()
-
-    def _live_postings(self) -> Postings:
-        return self._open_postings(reads.read_generation(self._connect()))
-
-    def _open_postings(self, generation: int) -> Postings:
-        from ibid.index.embedded.lexical import Postings  # noqa: PLC0415 - loads numpy, tantivy
-
-        if self._postings is None or self._postings[0] != generation:
-            self._postings = (generation, Postings(self._folder / "lexical" / str(generation)))
-        return self._postings[1]

@@ -29,11 +29,9 @@ def insert_mentions(
     )
 
 
-def delete_mentions(connection: sqlite3.Connection, first_row: int, rows: int) -> None:
-    """Erase what the passages of these rows name; no index has them by row, as this is seldom."""
-    connection.execute(
-        "DELETE FROM mentions WHERE row >= ? AND row < ?", (first_row, first_row + rows)
-    )
+def delete_mentions(connection: sqlite3.Connection) -> None:
+    """Erase what rows name that are no passages any more; one scan, as this is seldom."""
+    connection.execute("DELETE FROM mentions WHERE row NOT IN (SELECT row FROM passages)")
 
 
 def find_mentions(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 import tantivy
 
 from ibid.errors import Corrupt, LibraryError
-from ibid.index.embedded.reads import REMEDY
+from ibid.index.embedded.reads import REBUILD
 from ibid.protocols import Scored
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Postings:
     def _damaged(self, error: ValueError) -> Corrupt:
         return Corrupt(
             f"the keyword index in {self._folder} can't be read ({error})",
-            hint=REMEDY,
+            hint=REBUILD,
         )
 
     # -- writing --------------------------------------------------------------------------------
@@ -126,6 +126,17 @@ class Postings:
         except ValueError as error:
             raise self._damaged(error) from error
         return self._index.searcher()
+
+    def list_rows(self) -> NDArray[np.int64]:
+        """The rows that have postings, in order, each as often as it has. Raises Corrupt."""
+        import numpy as np  # noqa: PLC0415 - a search has no need of it here
+
+        searcher = self.searcher()
+        if not searcher.num_docs:
+            return np.empty(0, np.int64)
+        hits = searcher.search(tantivy.Query.all_query(), searcher.num_docs, count=False).hits
+        found = searcher.fast_field_values("row", [address for _, address in hits])
+        return np.sort(np.array(found, np.int64))
 
     def search(
         self,

@@ -36,8 +36,8 @@ def purge_documents(
     version = reads.read_version(connection) + 1
     generation = reads.read_generation(connection) + 1
     with transacting(connection):
-        erased = _erase_rows(connection, documents)
-        replaced, written = _rewrite_segments(connection, folder / "vectors", erased, version)
+        erased = _erase_documents(connection, documents)
+        replaced, written = rewrite_segments(connection, folder / "vectors", erased, f"v{version}")
         rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
         writes.replace_segments(connection, replaced, written)
         cluster_segments(connection, folder / "vectors", approximation)
@@ -66,14 +66,14 @@ def _identities(connection: sqlite3.Connection, id: str) -> list[int]:
     return identities
 
 
-def _erase_rows(connection: sqlite3.Connection, documents: Sequence[int]) -> list[tuple[int, int]]:
+def _erase_documents(
+    connection: sqlite3.Connection, documents: Sequence[int]
+) -> list[tuple[int, int]]:
     """Delete the documents from the tables; the first row and number of rows of each content."""
     erased: list[tuple[int, int]] = []
     for document in documents:
         contents = connection.execute(
-            "SELECT DISTINCT c.id, c.first_row, c.rows FROM revisions r"
-            " JOIN contents c ON c.id = r.content WHERE r.document = ?",
-            (document,),
+            "SELECT DISTINCT content FROM revisions WHERE document = ?", (document,)
         ).fetchall()
         writes.forget_files_of(connection, document)
         connection.execute(
@@ -82,23 +82,42 @@ def _erase_rows(connection: sqlite3.Connection, documents: Sequence[int]) -> lis
             (document,),
         )
         connection.execute("DELETE FROM revisions WHERE document = ?", (document,))
-        for content, first_row, rows in contents:
-            connection.execute("DELETE FROM passages WHERE content = ?", (content,))
-            delete_mentions(connection, first_row, rows)
-            connection.execute("DELETE FROM texts WHERE content = ?", (content,))
-            connection.execute("DELETE FROM contents WHERE id = ?", (content,))
-            erased.append((first_row, rows))
+        erased += erase_contents(connection, [content for (content,) in contents])
         connection.execute("DELETE FROM documents WHERE id = ?", (document,))
     return erased
 
 
-def _rewrite_segments(
+def erase_contents(
+    connection: sqlite3.Connection, contents: Sequence[int]
+) -> list[tuple[int, int]]:
+    """Delete texts with their passages; the first row and number of rows of each."""
+    erased = [
+        connection.execute(
+            "SELECT first_row, rows FROM contents WHERE id = ?", (content,)
+        ).fetchone()
+        for content in contents
+    ]
+    for statement in (
+        "DELETE FROM passages WHERE content = ?",
+        "DELETE FROM texts WHERE content = ?",
+        "DELETE FROM contents WHERE id = ?",
+    ):
+        connection.executemany(statement, ((content,) for content in contents))
+    if erased:
+        delete_mentions(connection)
+    return erased
+
+
+def rewrite_segments(
     connection: sqlite3.Connection,
     folder: Path,
     erased: Sequence[tuple[int, int]],
-    version: int,
+    mark: str,
 ) -> tuple[list[reads.Segment], list[reads.Segment]]:
-    """The segments that held erased rows, and the same written anew with zeros in their place."""
+    """The segments that held erased rows, and the same written anew with zeros in their place.
+
+    One without any passage left is not written anew. `mark` ends the names of the new files.
+    """
     replaced: list[reads.Segment] = []
     written: list[reads.Segment] = []
     for segment in reads.read_segments(connection):
@@ -108,14 +127,22 @@ def _rewrite_segments(
             if first < segment.end_row and first + rows > segment.first_row
         ]
         if inside:
+            replaced.append(segment)
+        if inside and _holds_passages(connection, segment):
             kept = vectors.MappedSegment(segment, folder).codes.copy()
             for start, end in inside:
                 kept[start - segment.first_row : end - segment.first_row] = 0
-            name = f"{segment.first_row}-{segment.end_row}-v{version}.faiss"
+            name = f"{segment.first_row}-{segment.end_row}-{mark}.faiss"
             vectors.write_segment(folder / name, [kept])
-            replaced.append(segment)
             written.append(reads.Segment(name, segment.first_row, segment.rows))
     return replaced, written
+
+
+def _holds_passages(connection: sqlite3.Connection, segment: reads.Segment) -> bool:
+    found = connection.execute(
+        "SELECT 1 FROM passages WHERE row >= ? AND row < ?", (segment.first_row, segment.end_row)
+    )
+    return found.fetchone() is not None
 
 
 def rebuild_postings(

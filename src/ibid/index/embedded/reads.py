@@ -18,7 +18,10 @@ from ibid.records import Document, DocumentInfo, Passage
 T = TypeVar("T")
 
 REMEDY: Final = "restore the library from a backup, or sync into a new one"
-"""What to do about a damaged file."""
+"""What to do about damage to the truth."""
+
+REBUILD: Final = "`ibid verify --repair` makes it anew from the documents"
+"""What to do about a lost or damaged file that is derived from it."""
 
 LIVE: Final = "r.version <= ? AND (r.removed_in IS NULL OR r.removed_in > ?)"
 """The condition that a revision is live at a version, which is given twice."""
@@ -90,9 +93,9 @@ def read_passages(
 ) -> dict[int, Passage]:
     """The passages of these rows; `names` gives the document's id for each row."""
     found: dict[int, Passage] = {}
-    for some in _in_parts(rows):
+    for some in in_parts(rows):
         for row, *columns in connection.execute(
-            f"SELECT p.row, {_PASSAGES} WHERE p.row IN ({_marks(some)})", some
+            f"SELECT p.row, {_PASSAGES} WHERE p.row IN ({marks(some)})", some
         ):
             found[row] = _read_passage(names[row], columns)
     return found
@@ -154,24 +157,33 @@ def read_document(info: DocumentInfo, text: str, blocks: str) -> Document:
 def read_infos(connection: sqlite3.Connection, revisions: Sequence[int]) -> dict[int, DocumentInfo]:
     """The listing entries of these revisions."""
     found: dict[int, DocumentInfo] = {}
-    for some in _in_parts(revisions):
+    for some in in_parts(revisions):
         for id, *columns in connection.execute(
             f"SELECT r.id, {INFO_COLUMNS} FROM revisions r JOIN documents d ON d.id = r.document"
-            f" JOIN contents c ON c.id = r.content WHERE r.id IN ({_marks(some)})",
+            f" JOIN contents c ON c.id = r.content WHERE r.id IN ({marks(some)})",
             some,
         ):
             found[id] = read_info(columns)
     return found
 
 
+def read_passage_rows(connection: sqlite3.Connection, start: int, end: int) -> list[int]:
+    """The rows from `start` on and before `end` that are passages, in order."""
+    found = connection.execute(
+        "SELECT row FROM passages WHERE row >= ? AND row < ? ORDER BY row", (start, end)
+    )
+    return [row for (row,) in found]
+
+
 def read_rows_of(connection: sqlite3.Connection, hashes: Sequence[bytes]) -> dict[bytes, int]:
     """For each text hash that is held, a row whose vector is that text's."""
     found: dict[bytes, int] = {}
-    for some in _in_parts(hashes):
+    for some in in_parts(hashes):
         found.update(
             connection.execute(
-                f"SELECT text_hash, min(row) FROM passages WHERE text_hash IN ({_marks(some)})"
-                " GROUP BY text_hash",
+                "SELECT p.text_hash, min(p.row) FROM passages p JOIN contents c ON c.id = p.content"
+                " AND p.row >= c.first_row AND p.row < c.first_row + c.rows"
+                f" WHERE p.text_hash IN ({marks(some)}) GROUP BY p.text_hash",
                 some,
             )
         )
@@ -181,11 +193,11 @@ def read_rows_of(connection: sqlite3.Connection, hashes: Sequence[bytes]) -> dic
 def read_contexts(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict[bytes, str]:
     """The contexts that are held under these keys."""
     found: dict[bytes, str] = {}
-    for some in _in_parts(keys):
+    for some in in_parts(keys):
         found.update(
             connection.execute(
                 "SELECT context_key, context FROM passages"
-                f" WHERE context_key != x'' AND context_key IN ({_marks(some)})",
+                f" WHERE context_key != x'' AND context_key IN ({marks(some)})",
                 some,
             )
         )
@@ -248,6 +260,17 @@ def read_next_row(connection: sqlite3.Connection) -> int:
     return int(_read_value(connection, "next_row") or 0)
 
 
+def read_first_row(connection: sqlite3.Connection) -> int:
+    """The row with which the live generation of passages begins; a re-index moves it."""
+    return int(_read_value(connection, "first_row") or 0)
+
+
+def read_end_row(connection: sqlite3.Connection) -> int:
+    """The row after the last passage."""
+    (last,) = connection.execute("SELECT coalesce(max(row) + 1, 0) FROM passages").fetchone()
+    return int(last)
+
+
 def read_generation(connection: sqlite3.Connection) -> int:
     """The live generation of postings."""
     return int(_read_value(connection, "lexical") or 0)
@@ -272,12 +295,14 @@ def _read_value(connection: sqlite3.Connection, key: str) -> str | None:
     return None if found is None else str(found[0])
 
 
-def _in_parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
+def in_parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
+    """The values in parts that one statement takes."""
     for start in range(0, len(values), _PARAMETERS):
         yield values[start : start + _PARAMETERS]
 
 
-def _marks(values: Sequence[object]) -> str:
+def marks(values: Sequence[object]) -> str:
+    """A question mark for each value."""
     return ",".join("?" * len(values))
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibid.index.embedded.reads import LIVE
+from ibid.index.embedded.reads import LIVE, read_first_row
+from ibid.index.embedded.schema import reading_one_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +27,14 @@ class LiveRows:
     """The live revisions of a version in the order of their rows, column by column."""
 
     def __init__(self, connection: sqlite3.Connection, version: int) -> None:
-        found = connection.execute(
-            "SELECT r.id, c.id, c.first_row, c.rows, r.archived, r.name"
-            " FROM revisions r JOIN contents c ON c.id = r.content"
-            f" WHERE {LIVE} ORDER BY c.first_row",
-            (version, version),
-        ).fetchall()
+        with reading_one_state(connection):
+            self.first_row = read_first_row(connection)
+            found = connection.execute(
+                "SELECT r.id, c.id, c.first_row, c.rows, r.archived, r.name"
+                " FROM revisions r JOIN contents c ON c.id = r.content"
+                f" WHERE {LIVE} ORDER BY c.first_row",
+                (version, version),
+            ).fetchall()
         ids, contents, first_rows, counts, archived, names = (
             zip(*found, strict=True) if found else ((),) * 6
         )

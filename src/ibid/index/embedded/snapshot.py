@@ -12,7 +12,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import UnknownDocument
@@ -20,7 +19,7 @@ from ibid.index.embedded import reads
 from ibid.index.embedded.codec import load_json, read_allow
 from ibid.index.embedded.reads import LIVE
 from ibid.index.options import Approximation
-from ibid.protocols import Mention, Scope, Scored, StoredDocument
+from ibid.protocols import Mention, Revision, Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage
 
 if TYPE_CHECKING:
@@ -42,6 +41,7 @@ class SearchFiles:
     postings: Postings
     searcher: tantivy.Searcher
     segments: Sequence[MappedSegment]
+    first_row: int
 
 
 class EmbeddedSnapshot:
@@ -60,6 +60,7 @@ class EmbeddedSnapshot:
         self._connect = connect
         self._open_files = open_files
         self._approximation = approximation
+        self._pinned: tuple[LiveRows, SearchFiles | None] | None = None
         self._access: tuple[int, dict[int, frozenset[str]]] = (-1, {})
         self._scopes: OrderedDict[tuple[int, Scope], AllowedRows] = OrderedDict()
 
@@ -68,12 +69,17 @@ class EmbeddedSnapshot:
         """The library version that this is."""
         return self._version
 
+    @property
+    def first_row(self) -> int:
+        """The row with which the generation begins that this one reads."""
+        return self._live.first_row
+
     # -- searching ------------------------------------------------------------------------------
 
     def search_lexical(self, terms: str, k: int, scope: Scope) -> list[Scored]:
         """See `Snapshot.search_lexical`."""
+        files = self._pin_files()
         allowed = self._allow(scope)
-        files = self._files
         return files.postings.search(
             files.searcher, terms.split(), k, allowed.rows, allowed.contents
         )
@@ -82,8 +88,9 @@ class EmbeddedSnapshot:
         """See `Snapshot.search_dense`."""
         from ibid.index.embedded.vectors import search_segments  # noqa: PLC0415 - loads numpy
 
+        files = self._pin_files()
         allowed = self._allow(scope).rows
-        return search_segments(self._files.segments, vector, k, allowed, self._approximation)
+        return search_segments(files.segments, vector, k, allowed, self._approximation)
 
     def find_mentions(self, entities: Sequence[int], most: int, scope: Scope) -> list[Mention]:
         """See `Snapshot.find_mentions`."""
@@ -91,15 +98,33 @@ class EmbeddedSnapshot:
 
         return find_mentions(self._connect(), entities, most, self._allow(scope).rows)
 
-    @cached_property
-    def _files(self) -> SearchFiles:
-        return self._open_files()
-
-    @cached_property
+    @property
     def _live(self) -> LiveRows:
+        """The live rows, read once."""
+        live, _ = self._pin()
+        return live
+
+    def _pin(self) -> tuple[LiveRows, SearchFiles | None]:
+        if self._pinned is None:
+            from ibid.index.embedded.rows import LiveRows  # noqa: PLC0415 - loads numpy
+
+            self._pinned = LiveRows(self._connect(), self._version), None
+        return self._pinned
+
+    def _pin_files(self) -> SearchFiles:
+        """The files to search, of the same generation as the rows: a re-index may come between."""
         from ibid.index.embedded.rows import LiveRows  # noqa: PLC0415 - loads numpy
 
-        return LiveRows(self._connect(), self._version)
+        live, files = self._pin()
+        while files is None:
+            opened = self._open_files()
+            if opened.first_row == live.first_row:
+                files = opened
+            else:
+                live = LiveRows(self._connect(), self._version)
+                self._scopes.clear()
+            self._pinned = live, files
+        return files
 
     # -- reading --------------------------------------------------------------------------------
 
@@ -160,6 +185,13 @@ class EmbeddedSnapshot:
                 (source, self._version, self._version),
             )
         )
+
+    def revisions(self, scope: Scope) -> list[Revision]:
+        """See `Snapshot.revisions`."""
+        from ibid.index.embedded.past import read_revisions  # noqa: PLC0415 - seldom needed
+
+        ids = self._live.list_revisions(self._allow(scope).revisions)
+        return read_revisions(self._connect(), ids)
 
     def _find(self, id: str, scope: Scope) -> tuple[int, int]:
         """The live revision of a document and its content, where the scope lets it through."""

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ibid.errors import Corrupt, EmbedderMismatch
 from ibid.index.embedded.clusters import dump_clusters, keep_near_rows, load_clusters, make_clusters
-from ibid.index.embedded.reads import REMEDY, Segment
+from ibid.index.embedded.reads import REBUILD, Segment
 from ibid.index.options import Approximation
 from ibid.protocols import Scored
 
@@ -48,6 +48,9 @@ LOOKED_AT: Final = 20
 
 ROWS_AT_ONCE: Final = 4_096
 """Rows that are copied at a time."""
+
+LENGTH_ERROR: Final = 0.02
+"""By so much the length of a vector may differ from 1: float16 keeps three digits."""
 
 _DIMENSION_AT: Final = 4
 _ROWS_AT: Final = 8
@@ -95,7 +98,7 @@ class MappedSegment:
             raise self._damaged() from error
 
     def _damaged(self) -> Corrupt:
-        return Corrupt(f"the vector file {self._path} is damaged", hint=REMEDY)
+        return Corrupt(f"the vector file {self._path} is damaged", hint=REBUILD)
 
 
 def _load_faiss() -> Any:
@@ -108,13 +111,16 @@ def _load_faiss() -> Any:
 # -- writing ------------------------------------------------------------------------------------
 
 
-def choose_merge(segments: Sequence[Segment], new_rows: int) -> list[Segment]:
-    """The last segments that a new one of `new_rows` rows takes in, in the order of rows."""
+def choose_merge(segments: Sequence[Segment], first_row: int, new_rows: int) -> list[Segment]:
+    """The last segments that a new one, of `new_rows` rows from `first_row` on, takes in."""
     merged: list[Segment] = []
     rows = new_rows
     for segment in reversed(segments):
         if segment.rows > rows * MERGE_FACTOR or segment.rows + rows > SEGMENT_ROWS:
             break
+        if segment.end_row != first_row:  # a vacuum left a gap behind it
+            break
+        first_row = segment.first_row
         merged.append(segment)
         rows += segment.rows
     return merged[::-1]
@@ -184,6 +190,20 @@ def check_dimension(held: int | None, given: int) -> None:
             f"the library holds vectors of {held} numbers, and this embedder gives {given}",
             hint="open it with the embedder it was made with, or sync into a new library",
         )
+
+
+# -- checking -----------------------------------------------------------------------------------
+
+
+def find_faults(mapped: MappedSegment, rows: Sequence[int]) -> list[str]:
+    """What is wrong with the vectors of these rows, which are of length 1 or zero, in words."""
+    positions = np.asarray(rows, np.int64) - mapped.segment.first_row
+    wrong = 0
+    for start in range(0, len(positions), ROWS_AT_ONCE):
+        lengths = np.linalg.norm(mapped.read(positions[start : start + ROWS_AT_ONCE]), axis=1)
+        whole = np.isfinite(lengths) & ((np.abs(lengths - 1) <= LENGTH_ERROR) | (lengths == 0))
+        wrong += int(np.count_nonzero(~whole))
+    return [f"holds {wrong} vectors that are no unit vectors"] if wrong else []
 
 
 # -- searching ----------------------------------------------------------------------------------

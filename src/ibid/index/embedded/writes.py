@@ -15,7 +15,7 @@ from ibid.index.embedded.codec import dump_blocks, dump_json, read_allow
 from ibid.index.embedded.graph import insert_mentions
 from ibid.index.embedded.reads import Segment
 from ibid.index.filter_tree import attribute_values
-from ibid.protocols import FileState, Manifest, PutDocument, SourceInfo
+from ibid.protocols import FileState, IndexedPassage, Manifest, PutDocument, SourceInfo
 from ibid.records import JSON, Document
 
 
@@ -31,6 +31,17 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
         "INSERT INTO texts VALUES (?,?,?)",
         (content, document.text, dump_blocks(document.blocks)),
     )
+    insert_passages(connection, content, first_row, put.passages)
+    return content
+
+
+def insert_passages(
+    connection: sqlite3.Connection,
+    content: int,
+    first_row: int,
+    passages: Sequence[IndexedPassage],
+) -> None:
+    """Write the passages of a content, in rows from `first_row` on."""
     connection.executemany(
         "INSERT INTO passages VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
@@ -51,11 +62,35 @@ def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: 
                 indexed.passage.context_key,
                 indexed.text_hash,
             )
-            for number, indexed in enumerate(put.passages)
+            for number, indexed in enumerate(passages)
         ),
     )
-    insert_mentions(connection, first_row, (indexed.entities for indexed in put.passages))
-    return content
+    insert_mentions(connection, first_row, (indexed.entities for indexed in passages))
+
+
+def replace_passages(
+    connection: sqlite3.Connection,
+    content: int,
+    first_row: int,
+    passages: Sequence[IndexedPassage],
+    *,
+    content_hash: str,
+    language: str | None,
+) -> None:
+    """Give a content other passages; the old ones stay in their rows, for who reads them now.
+
+    What is known of its file follows, so that the next sync takes it for unchanged.
+    """
+    connection.execute(
+        "UPDATE files SET content_hash = ? WHERE content_hash ="
+        " (SELECT hash FROM contents WHERE id = ?)",
+        (content_hash, content),
+    )
+    connection.execute(
+        "UPDATE contents SET hash = ?, language = ?, first_row = ?, rows = ? WHERE id = ?",
+        (content_hash, language, first_row, len(passages), content),
+    )
+    insert_passages(connection, content, first_row, passages)
 
 
 def insert_document(connection: sqlite3.Connection, source: str | None) -> int:
@@ -239,6 +274,11 @@ def publish(connection: sqlite3.Connection, version: int, next_row: int) -> None
 def write_generation(connection: sqlite3.Connection, generation: int) -> None:
     """Name another folder of postings as the live one."""
     _write_value(connection, "lexical", generation)
+
+
+def write_first_row(connection: sqlite3.Connection, row: int) -> None:
+    """Name the row with which the live generation of passages begins."""
+    _write_value(connection, "first_row", row)
 
 
 def write_manifest(connection: sqlite3.Connection, manifest: Manifest) -> None:

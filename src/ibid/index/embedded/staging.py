@@ -1,0 +1,245 @@
+"""The next generation of a library, staged in a database of its own beside the one that serves.
+
+A library that is embedded, analysed or cut anew keeps its documents, versions and access; what
+changes are the passages of every text. They are staged text by text, so that a killed run goes on
+where it was, and at the end take rows after all that were ever used. Publishing is one transaction
+of the library's database: until it commits all readers have the old rows, afterwards the new ones.
+The old passages stay until the next writer comes, for those who were reading.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from ibid.errors import LibraryError
+from ibid.index.embedded import reads, vectors, writes
+from ibid.index.embedded.codec import dump_json, load_blocks
+from ibid.index.embedded.lexical import create_postings
+from ibid.index.embedded.schema import transacting
+from ibid.protocols import IndexedPassage, Manifest, PutDocument, Role, StoredContent
+from ibid.records import Document, Passage
+
+if TYPE_CHECKING:
+    from ibid.index.embedded.vectors import Codes
+    from ibid.protocols import Vectors
+
+STAGING_FILE: Final = "staging.db"
+
+_TABLES: Final = """
+CREATE TABLE manifest (value TEXT NOT NULL);
+CREATE TABLE contents (
+    key INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL,
+    language TEXT,
+    passages TEXT NOT NULL       -- JSON
+);
+CREATE TABLE vectors (text_hash BLOB PRIMARY KEY, codes BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class EmbeddedStaging:
+    """A `Staging` of the embedded engine."""
+
+    def __init__(
+        self,
+        library: sqlite3.Connection,
+        folder: Path,
+        manifest: Manifest,
+        *,
+        on_published: Callable[[], None],
+    ) -> None:
+        """Go on with what was staged under this manifest, or begin."""
+        self._library = library
+        self._on_published = on_published
+        self._folder = folder
+        self._manifest = manifest
+        self._path = folder / STAGING_FILE
+        self._connection = _open_staging(self._path, dump_json(dataclasses.asdict(manifest)))
+
+    @property
+    def staged(self) -> int:
+        """See `Staging.staged`."""
+        (count,) = self._connection.execute("SELECT count(*) FROM contents").fetchone()
+        return int(count)
+
+    def pending(self) -> Iterator[StoredContent]:
+        """See `Staging.pending`."""
+        done = {key for (key,) in self._connection.execute("SELECT key FROM contents")}
+        keys = self._library.execute("SELECT id FROM contents ORDER BY first_row").fetchall()
+        for (key,) in keys:
+            if key not in done and (found := _read_content(self._library, key)) is not None:
+                yield found
+
+    def find_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
+        """See `Staging.find_vectors`."""
+        found = {
+            text_hash: codes
+            for some in reads.in_parts(text_hashes)
+            for text_hash, codes in self._connection.execute(
+                f"SELECT text_hash, codes FROM vectors WHERE text_hash IN ({reads.marks(some)})",
+                some,
+            )
+        }
+        return {
+            text_hash: np.frombuffer(codes, np.float16).astype(np.float32)
+            for text_hash, codes in found.items()
+        }
+
+    def stage(self, contents: Mapping[int, PutDocument], vectors: Mapping[bytes, Vectors]) -> None:
+        """See `Staging.stage`."""
+        with transacting(self._connection):
+            self._connection.executemany(
+                "INSERT OR REPLACE INTO contents VALUES (?,?,?,?)",
+                (
+                    (key, put.content_hash, put.language, _dump_passages(put.passages))
+                    for key, put in contents.items()
+                ),
+            )
+            self._connection.executemany(
+                "INSERT OR IGNORE INTO vectors VALUES (?,?)",
+                (
+                    (text_hash, np.asarray(vector, np.float16).tobytes())
+                    for text_hash, vector in vectors.items()
+                ),
+            )
+
+    def publish(self) -> int:
+        """See `Staging.publish`."""
+        if next(self.pending(), None) is not None:
+            raise LibraryError("documents came in since", hint="stage them, then publish")
+        version = reads.read_version(self._library) + 1
+        generation = reads.read_generation(self._library) + 1
+        first_row = reads.read_next_row(self._library)
+        with transacting(self._library):
+            postings = create_postings(self._folder / "lexical" / str(generation))
+            postings.add(self._write_passages(first_row))
+            postings.finish()
+            next_row = reads.read_end_row(self._library)
+            self._write_segments(first_row, next_row, version)
+            writes.write_manifest(self._library, self._manifest)
+            writes.write_generation(self._library, generation)
+            writes.write_first_row(self._library, first_row)
+            writes.publish(self._library, version, max(next_row, first_row))
+        self._on_published()
+        self.discard()
+        return version
+
+    def discard(self) -> None:
+        """See `Staging.discard`."""
+        self._connection.close()
+        for name in (STAGING_FILE, f"{STAGING_FILE}-wal", f"{STAGING_FILE}-shm"):
+            (self._folder / name).unlink(missing_ok=True)
+
+    def _write_passages(self, row: int) -> Iterator[tuple[int, int, str]]:
+        """Give every content its new passages, in the order that contents had; their postings."""
+        keys = self._library.execute("SELECT id FROM contents ORDER BY first_row").fetchall()
+        for (key,) in keys:
+            content_hash, language, stored = self._connection.execute(
+                "SELECT hash, language, passages FROM contents WHERE key = ?", (key,)
+            ).fetchone()
+            passages = _load_passages(stored)
+            writes.replace_passages(
+                self._library,
+                key,
+                row,
+                passages,
+                content_hash=content_hash,
+                language=language,
+            )
+            for number, indexed in enumerate(passages):
+                yield row + number, key, indexed.terms
+            row += len(passages)
+
+    def _write_segments(self, first_row: int, next_row: int, version: int) -> None:
+        """Write the vectors of the new rows, and name these files as the live ones."""
+        folder = self._folder / "vectors"
+        written = []
+        for start in range(first_row, next_row, vectors.SEGMENT_ROWS):
+            end = min(start + vectors.SEGMENT_ROWS, next_row)
+            segment = reads.Segment(f"{start}-{end}-v{version}.faiss", start, end - start)
+            vectors.write_segment(folder / segment.file, self._read_codes(start, end))
+            written.append(segment)
+        writes.replace_segments(self._library, reads.read_segments(self._library), written)
+
+    def _read_codes(self, start: int, end: int) -> list[Codes]:
+        found = []
+        for some in reads.in_parts(range(start, end)):
+            hashes = self._library.execute(
+                "SELECT text_hash FROM passages WHERE row >= ? AND row <= ? ORDER BY row",
+                (some[0], some[-1]),
+            ).fetchall()
+            held = self.find_vectors([text_hash for (text_hash,) in hashes])
+            found.append(
+                vectors.encode_rows(np.stack([held[text_hash] for (text_hash,) in hashes]))
+            )
+        return found
+
+
+def _open_staging(path: Path, manifest: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    with transacting(connection):
+        begun = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'manifest'").fetchone()
+        if begun and connection.execute("SELECT value FROM manifest").fetchone() == (manifest,):
+            return connection
+        for table in ("manifest", "contents", "vectors"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in filter(str.strip, _TABLES.split(";")):
+            connection.execute(statement)
+        connection.execute("INSERT INTO manifest VALUES (?)", (manifest,))
+    return connection
+
+
+def _read_content(connection: sqlite3.Connection, key: int) -> StoredContent | None:
+    """A text as a document, under the name and title that it had last; None where it is gone."""
+    found = connection.execute(
+        "SELECT r.name, r.title, r.source_uri, r.media_type, t.text, t.blocks, c.hash"
+        " FROM contents c JOIN texts t ON t.content = c.id JOIN revisions r ON r.content = c.id"
+        " WHERE c.id = ? ORDER BY r.id DESC LIMIT 1",
+        (key,),
+    ).fetchone()
+    if found is None:
+        return None
+    name, title, source, media_type, text, blocks, content_hash = found
+    document = Document(
+        id=name,
+        text=text,
+        blocks=load_blocks(blocks),
+        title=title,
+        source=source,
+        media_type=media_type,
+    )
+    return StoredContent(key, document, content_hash)
+
+
+def _dump_passages(passages: Sequence[IndexedPassage]) -> str:
+    return json.dumps(
+        [dataclasses.asdict(indexed) for indexed in passages],
+        ensure_ascii=False,
+        default=bytes.hex,
+    )
+
+
+def _load_passages(stored: str) -> list[IndexedPassage]:
+    return [_load_passage(**values) for values in json.loads(stored)]
+
+
+def _load_passage(
+    passage: dict[str, Any], terms: str, text_hash: str, entities: dict[str, int]
+) -> IndexedPassage:
+    passage["headings"] = tuple(passage["headings"])
+    passage["context_key"] = bytes.fromhex(passage["context_key"])
+    return IndexedPassage(
+        Passage(**passage),
+        terms,
+        bytes.fromhex(text_hash),
+        {int(entity): Role(role) for entity, role in entities.items()},
+    )

@@ -1,0 +1,226 @@
+"""The files of an embedded library: its connections, its lock, its open postings and vectors.
+
+What a crash leaves unpublished is in no reader's way, and the next writer clears it.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ibid.errors import Corrupt, LibraryError
+from ibid.index.embedded import reads, schema
+from ibid.index.embedded.connections import Connections
+from ibid.index.embedded.lock import WriterLock
+from ibid.index.embedded.reads import REBUILD
+from ibid.index.embedded.snapshot import SearchFiles
+
+if TYPE_CHECKING:
+    from ibid.index.embedded.answers import EmbeddedAnswers
+    from ibid.index.embedded.lexical import Postings
+
+VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+(?:g\d+)?\.(?:faiss|clusters|part)")
+"""The names of our files; what else lies in the folder is not ours to remove."""
+
+OPEN_TRIES: Final = 5
+"""Times that files are looked up anew when a merge or purge has replaced one of them."""
+
+
+class Storage:
+    """A library's folder, opened: made when there is none, brought to today's format when older.
+
+    `analyze` turns an indexed text and its language into terms, where postings are made anew.
+    """
+
+    def __init__(
+        self, folder: Path, *, analyze: Callable[[str, str | None], str], lock_timeout_s: float
+    ) -> None:
+        """Raises FormatTooNew or Corrupt for a library that this ibid can't read."""
+        self.folder = folder
+        self.database = folder / "library.db"
+        self.vectors = folder / "vectors"
+        self.lexical = folder / "lexical"
+        self.analyze = analyze
+        self.lock = WriterLock(folder, lock_timeout_s)
+        self._connections = Connections(lambda: schema.connect(self.database))
+        self._closed = False
+        self.mutex = threading.RLock()
+        self._depth = 0
+        self._postings: tuple[int, Postings] | None = None
+        self._make_folder()
+        self._migrate()
+
+    @cached_property
+    def answers(self) -> EmbeddedAnswers:
+        """The log of answers, opened when it is first needed."""
+        from ibid.index.embedded.answers import EmbeddedAnswers  # noqa: PLC0415 - not for a search
+
+        return EmbeddedAnswers(self.folder, self.connect)
+
+    def connect(self) -> sqlite3.Connection:
+        """The calling thread's connection. Raises LibraryError once the library is closed."""
+        if self._closed:
+            raise LibraryError(f"{self.folder} was closed", hint="open the library again")
+        return self._connections.get()
+
+    def live_postings(self) -> Postings:
+        """The postings of the live generation. Raises Corrupt."""
+        return self.open_postings(reads.read_generation(self.connect()))
+
+    def open_postings(self, generation: int) -> Postings:
+        """The postings of a generation, opened once. Raises Corrupt."""
+        from ibid.index.embedded.lexical import Postings  # noqa: PLC0415 - loads numpy, tantivy
+
+        if self._postings is None or self._postings[0] != generation:
+            self._postings = (generation, Postings(self.lexical / str(generation)))
+        return self._postings[1]
+
+    def open_files(self) -> SearchFiles:
+        """The files of the last version, which hold the rows of all versions before it."""
+        from ibid.index.embedded.vectors import MappedSegment  # noqa: PLC0415 - loads numpy
+
+        for attempt in count():
+            connection = self.connect()
+            with schema.reading_one_state(connection):
+                segments = reads.read_segments(connection)
+                generation = reads.read_generation(connection)
+                first_row = reads.read_first_row(connection)
+            try:
+                mapped = [MappedSegment(segment, self.vectors) for segment in segments]
+                postings = self.open_postings(generation)
+                return SearchFiles(postings, postings.searcher(), mapped, first_row)
+            except FileNotFoundError as error:
+                if attempt == OPEN_TRIES:
+                    raise Corrupt(f"{error.filename} is missing", hint=REBUILD) from error
+        raise AssertionError
+
+    # -- writing ----------------------------------------------------------------------------
+
+    @contextmanager
+    def holding_lock(self, *, clear: bool = True) -> Iterator[None]:
+        """Hold the lock, once for all that one thread does; `clear` what a crash left first."""
+        if not self.mutex.acquire(timeout=self.lock.timeout_s):
+            raise self.lock.refusal()
+        try:
+            if self._depth:
+                yield
+                return
+            with self.lock.holding():
+                self._depth += 1
+                try:
+                    if clear:
+                        self._clear_unpublished()
+                    yield
+                finally:
+                    self._depth -= 1
+                    self.finish_postings()
+        finally:
+            self.mutex.release()
+
+    @contextmanager
+    def erasing(self, *, clear: bool = True) -> Iterator[sqlite3.Connection]:
+        """The connection of a writer that erases; afterwards nothing erased is left in any file."""
+        from ibid.index.embedded.migrate import drop_copies  # noqa: PLC0415 - seldom needed
+        from ibid.index.embedded.purge import empty_log  # noqa: PLC0415 - likewise
+
+        with self.holding_lock(clear=clear):
+            self.finish_postings()
+            yield self.connect()
+            self.forget_postings()
+            self._clear_unpublished()
+            drop_copies(self.database)
+            empty_log(self.connect(), self.folder)
+
+    def finish_postings(self) -> None:
+        """Let the writer of postings go, once its merges are done."""
+        if self._postings is not None:
+            self._postings[1].finish()
+
+    def forget_postings(self) -> None:
+        """Open the postings anew at the next use: another generation is live now."""
+        self._postings = None
+
+    def close(self) -> None:
+        """Let go of files and connections; calling it again does nothing."""
+        with self.mutex:
+            self._closed = True
+            self.finish_postings()
+            self._postings = None
+            self._connections.close()
+            if "answers" in vars(self):
+                self.answers.close()
+
+    def _clear_unpublished(self) -> None:
+        """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
+        connection = self.connect()
+        self.answers.forget_purged()
+        self._drop_replaced_passages(connection)
+        generation = reads.read_generation(connection)
+        try:
+            self.open_postings(generation).drop_from(reads.read_next_row(connection))
+        except ValueError:  # what a full disk left there is in the way of any writer
+            generation = self._rebuild_postings()
+        live = {
+            file
+            for segment in reads.read_segments(connection)
+            for file in (segment.file, segment.clusters)
+        }
+        for file in self.vectors.iterdir():
+            if VECTOR_FILE.fullmatch(file.name) and file.name not in live:
+                file.unlink(missing_ok=True)
+        for folder in self.lexical.iterdir():
+            if folder.name.isdecimal() and int(folder.name) != generation:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    @staticmethod
+    def _drop_replaced_passages(connection: sqlite3.Connection) -> None:
+        """Delete the passages that a new generation has replaced; nobody reads them any more."""
+        first_row = reads.read_first_row(connection)
+        if not connection.execute("SELECT 1 FROM passages WHERE row < ?", (first_row,)).fetchone():
+            return
+        with schema.transacting(connection):
+            connection.execute("DELETE FROM passages WHERE row < ?", (first_row,))
+            connection.execute("DELETE FROM mentions WHERE row < ?", (first_row,))
+
+    def _rebuild_postings(self) -> int:
+        """Make the keyword index anew from the passages; its generation."""
+        from ibid.index.embedded.purge import rebuild_postings  # noqa: PLC0415 - seldom needed
+
+        connection = self.connect()
+        generation = reads.read_generation(connection) + 1
+        with schema.transacting(connection):
+            rebuild_postings(connection, self.lexical / str(generation), self.analyze)
+        self.forget_postings()
+        return generation
+
+    # -- the folder -------------------------------------------------------------------------
+
+    def _make_folder(self) -> None:
+        if self.database.exists():
+            return
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self.folder.chmod(0o700)
+        with self.lock.holding():
+            if not self.database.exists():
+                from ibid.index.embedded.lexical import create_postings  # noqa: PLC0415 - seldom
+
+                self.vectors.mkdir(exist_ok=True)
+                create_postings(self.lexical / str(schema.FIRST_GENERATION))
+                schema.create_database(self.database)
+
+    def _migrate(self) -> None:
+        """Bring a library of an older format to today's."""
+        if schema.read_format(self.connect()) == schema.FORMAT:
+            return
+        from ibid.index.embedded.migrate import migrate_database  # noqa: PLC0415 - once a library
+
+        with self.lock.holding():
+            migrate_database(self.connect(), self.database)

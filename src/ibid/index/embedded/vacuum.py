@@ -1,0 +1,59 @@
+"""Vacuum: versions older than a time are dropped, and what only they held leaves every file.
+
+As with a purge, derived files are written anew beside the old ones, the transaction switches to
+them, and only then do the old ones go.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from ibid.index.embedded import reads, writes
+from ibid.index.embedded.purge import erase_contents, rebuild_postings, rewrite_segments
+from ibid.index.embedded.schema import transacting
+from ibid.protocols import Vacuumed
+
+
+def vacuum_versions(
+    connection: sqlite3.Connection,
+    folder: Path,
+    before: datetime,
+    *,
+    cited: bool,
+    analyze: Callable[[str, str | None], str],
+) -> Vacuumed:
+    """What was dropped; the caller holds the writer's lock and clears the files left behind."""
+    oldest = _find_oldest(connection, before)
+    with transacting(connection):
+        versions = connection.execute("DELETE FROM versions WHERE version < ?", (oldest,)).rowcount
+        kept = 0
+        revisions = connection.execute(
+            "DELETE FROM revisions WHERE removed_in <= ?", (oldest,)
+        ).rowcount
+        unused = connection.execute(
+            "SELECT id FROM contents WHERE id NOT IN (SELECT content FROM revisions)"
+        )
+        erased = erase_contents(connection, [content for (content,) in unused])
+        connection.execute("DELETE FROM documents WHERE id NOT IN (SELECT document FROM revisions)")
+        if erased:
+            version = reads.read_version(connection)
+            generation = reads.read_generation(connection) + 1
+            replaced, written = rewrite_segments(
+                connection, folder / "vectors", erased, f"v{version}g{generation}"
+            )
+            rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
+            writes.replace_segments(connection, replaced, written)
+    return Vacuumed(oldest, versions, revisions, sum(rows for _, rows in erased), kept)
+
+
+def _find_oldest(connection: sqlite3.Connection, before: datetime) -> int:
+    """The version that was the last one at that time; the first that is held, if none was."""
+    (oldest,) = connection.execute(
+        "SELECT coalesce(max(CASE WHEN created_at <= ? THEN version END), min(version))"
+        " FROM versions",
+        (before.timestamp(),),
+    ).fetchone()
+    return int(oldest)
