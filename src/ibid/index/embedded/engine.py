@@ -221,7 +221,11 @@ class EmbeddedIndex:
 
         with self._erasing() as connection:
             return vacuum_versions(
-                connection, self._storage.folder, before, cited=cited, analyze=self._storage.analyze
+                connection,
+                self._storage.folder,
+                before,
+                drawn=() if cited else self.answers.list_drawn(),
+                analyze=self._storage.analyze,
             )
 
     def check(self) -> list[Problem]:

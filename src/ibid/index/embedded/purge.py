@@ -81,10 +81,19 @@ def _erase_documents(
             " WHERE document = ?",
             (document,),
         )
+        note_erasures(connection, "document = ?", document)
         connection.execute("DELETE FROM revisions WHERE document = ?", (document,))
         erased += erase_contents(connection, [content for (content,) in contents])
         connection.execute("DELETE FROM documents WHERE id = ?", (document,))
     return erased
+
+
+def note_erasures(connection: sqlite3.Connection, condition: str, *values: object) -> None:
+    """Note the revisions of which no answer may keep anything; the log of answers reads that."""
+    connection.execute(
+        f"INSERT INTO erasures SELECT name, version, removed_in FROM revisions WHERE {condition}",
+        values,
+    )
 
 
 def erase_contents(
