@@ -361,9 +361,12 @@ class Library:
         """What writes the answers; opened when it is first needed."""
         return self._parts.open_generator()
 
-    def find_remote(self, part: Literal["embedder", "generator"]) -> str | None:
-        """Where a part sends text; None for one that works on this machine."""
-        return self._parts.embedder.remote if part == "embedder" else self.generator.remote
+    def find_remote(self, part: Literal["embedder", "reranker", "generator"]) -> str | None:
+        """Where a part sends text; None for one that works on this machine, or is not there."""
+        if part == "generator":
+            return self.generator.remote
+        chosen = self._parts.embedder if part == "embedder" else self._parts.reranker
+        return None if chosen is None else chosen.remote
 
     def close(self) -> None:
         """Let go of the library; calling it again does nothing."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -19,7 +20,8 @@ from ibid.errors import BadSetting, LibraryNotFound, ModelUnavailable
 from ibid.flows.options import AskOptions, IngestOptions, SearchOptions
 from ibid.library import Library
 from ibid.parts import Parts
-from ibid.protocols import Embedder, Generator, Index, Reranker
+from ibid.protocols import Embedder, Generator, Index
+from ibid.rerankers import RerankParts, open_reranker
 from ibid.settings import Settings, find_library, find_user_dir, load_settings, settings_hash
 
 if TYPE_CHECKING:
@@ -70,6 +72,7 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
         ingest = replace(
             ingest, contextualizer=_open_contextualizer(open_generator(), chosen_embedder)
         )
+    rerank_parts = RerankParts(settings, chosen_embedder, open_generator, find_cache())
     return Parts(
         index=index,
         embedder=chosen_embedder,
@@ -82,8 +85,8 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
             strict=settings.ask.strict,
             settings_hash=settings_hash(settings)[:16],
         ),
-        reranker=open_reranker(settings.search.rerank),
-        open_reranker=open_reranker,
+        reranker=open_reranker(settings.search.rerank, rerank_parts),
+        open_reranker=partial(open_reranker, parts=rerank_parts),
     )
 
 
@@ -229,31 +232,6 @@ def _open_contextualizer(generator: Generator, embedder: Embedder) -> Contextual
     return Contextualizer(generator, embedder.tokenizer)
 
 
-# -- rerankers ----------------------------------------------------------------------------------
-
-
-def open_reranker(name: str) -> Reranker | None:
-    """The reranker of a name, None for "none". Raises BadSetting."""
-    if name not in RERANKERS:
-        raise BadSetting(
-            f"no reranker is called {name!r}", hint=f"use one of {', '.join(RERANKERS)}"
-        )
-    return RERANKERS[name]()
-
-
-def _open_proximity() -> Reranker:
-    from ibid.language.analyzer import analyze
-    from ibid.ranking.proximity import ProximityReranker
-
-    return ProximityReranker(analyze)
-
-
-RERANKERS: Final[Mapping[str, Callable[[], Reranker | None]]] = {
-    "none": lambda: None,
-    "proximity": _open_proximity,
-}
-
-
 # -- from settings to options -------------------------------------------------------------------
 
 
@@ -291,6 +269,7 @@ def _search_options(settings: Settings, *, k: int, distinct: bool = False) -> Se
         weights={"lexical": search.weights.lexical, "dense": search.weights.dense},
         min_score=search.min_score,
         section_pieces=search.section_pieces,
+        rerank_candidates=settings.rerank.candidates,
         distinct=distinct,
     )
 

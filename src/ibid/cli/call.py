@@ -72,7 +72,7 @@ class Call:
         return library
 
 
-Part: TypeAlias = Literal["embedder", "generator"]
+Part: TypeAlias = Literal["embedder", "reranker", "generator"]
 
 Verb = Callable[..., Outcome]
 

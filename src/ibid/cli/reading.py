@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import click
 
-from ibid.cli.call import FOUND_NOTHING, Call, Outcome, verb
+from ibid.cli.call import FOUND_NOTHING, Call, Outcome, Part, verb
 from ibid.cli.explain import tell_reasons, tell_trace
 from ibid.cli.words import (
     count_words,
@@ -55,7 +55,7 @@ def _searching(function: Any) -> Any:
     for option in (
         click.option("--version", "version", type=int, help="Search a past version."),
         click.option("--include-archived", is_flag=True, help="Search archived documents too."),
-        click.option("--rerank", metavar="NAME", help="The reranker: proximity, or none."),
+        click.option("--rerank", metavar="NAME", help="What reads the hits again, or none."),
         click.option("--filter", metavar="EXPR", help="Such as: tag.department = 'hr'"),
         click.option("--mode", type=click.Choice(get_args(SearchMode)), help="The retrievers."),
     ):
@@ -74,9 +74,10 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
 
     They are the ones that fit TEXT best, by its words and by its meaning.
     """
-    with call.open_library(sends=("embedder",)) as library:
-        query, rerank, changes = _read_options(call, text, options)
-        result = library.run_search(query, rerank=rerank, **changes)
+    flags = {"search.rerank": options.pop("rerank")}
+    with call.open_library(sends=("embedder", "reranker"), flags=flags) as library:
+        query, changes = _read_options(call, text, options)
+        result = library.run_search(query, **changes)
     words = _tell_result(result, explain)
     shape = shape_result(result, explain=explain)
     return Outcome(shape, words, 0 if result.hits else FOUND_NOTHING, result.warnings)
@@ -104,12 +105,12 @@ def ask_command(
     Where the documents hold no answer, that is said and the exit code is 3.
     """
     streaming = stream and not call.as_json
-    flags = {"generator.name": generator}
-    with call.open_library(sends=("embedder", "generator"), flags=flags) as library:
-        query, rerank, changes = _read_options(call, question, options)
+    flags = {"generator.name": generator, "search.rerank": options.pop("rerank")}
+    sends: tuple[Part, ...] = ("embedder", "reranker", "generator")
+    with call.open_library(sends=sends, flags=flags) as library:
+        query, changes = _read_options(call, question, options)
         answer = library.run_ask(
             query,
-            rerank=rerank,
             strict=strict,
             on_text=(lambda piece: click.echo(piece, nl=False)) if streaming else None,
             **changes,
@@ -203,10 +204,8 @@ def status_command(call: Call) -> Outcome:
     return Outcome(shape, words)
 
 
-def _read_options(
-    call: Call, text: str, options: dict[str, Any]
-) -> tuple[Query, str | None, dict[str, Any]]:
-    """The query, the reranker's name, and the other options of the search that were given."""
+def _read_options(call: Call, text: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:
+    """The query, and the other options of the search that were given."""
     query = Query(
         text,
         call.principals,
@@ -214,8 +213,7 @@ def _read_options(
         include_archived=options.pop("include_archived"),
         version=options.pop("version"),
     )
-    rerank = options.pop("rerank")
-    return query, rerank, {name: value for name, value in options.items() if value is not None}
+    return query, {name: value for name, value in options.items() if value is not None}
 
 
 def _tell_result(result: SearchResult, explain: bool) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibid.embedding.vectors import normalize_rows
+from ibid.errors import ModelUnavailable
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -41,8 +42,8 @@ def embed_texts(
         encoded = tokenizer.encode(window, max_tokens=max_tokens)
         rows: dict[int, NDArray[np.floating]] = {}
         for batch in plan_batches([len(ids) for ids in encoded]):
-            pooled = _run(session, [encoded[i] for i in batch], pooling)
-            rows.update(zip(batch, pooled, strict=True))
+            output, mask = run_model(session, [encoded[i] for i in batch])
+            rows.update(zip(batch, _pool(output, mask, pooling), strict=True))
         parts.append(normalize_rows(np.stack([rows[i] for i in range(len(window))])))
     return np.concatenate(parts)
 
@@ -52,18 +53,51 @@ def _find_width(session: onnxruntime.InferenceSession) -> int:
     return width if isinstance(width, int) else 0
 
 
-def _run(
-    session: onnxruntime.InferenceSession, encoded: Sequence[Sequence[int]], pooling: Pooling
-) -> NDArray[np.floating]:
+def embed_pieces(
+    texts: Sequence[str],
+    *,
+    session: onnxruntime.InferenceSession,
+    tokenizer: PieceTokenizer,
+    max_tokens: int,
+) -> list[Vectors]:
+    """For each text the unit vectors of its pieces, without special tokens, in their order.
+
+    Raises ModelUnavailable for a graph that gives one vector for a whole text.
+    """
+    encoded = tokenizer.encode(texts, max_tokens=max_tokens)
+    rows: dict[int, Vectors] = {}
+    for batch in plan_batches([len(ids) for ids in encoded]):
+        output, _ = run_model(session, [encoded[i] for i in batch])
+        if output.ndim != 3:
+            raise ModelUnavailable(
+                "this model gives one vector for a text and none for its pieces",
+                hint="use another reranker than late-interaction",
+            )
+        for index, vectors in zip(batch, output, strict=True):
+            rows[index] = normalize_rows(vectors[: len(encoded[index])][tokenizer.inner])
+    return [rows[index] for index in range(len(texts))]
+
+
+def run_model(
+    session: onnxruntime.InferenceSession,
+    encoded: Sequence[Sequence[int]],
+    types: Sequence[Sequence[int]] | None = None,
+) -> tuple[NDArray[np.floating], NDArray[np.int64]]:
+    """What the model gives for one batch of ids, padded to the longest, and the mask of the ids.
+
+    `types` tells the two texts of a pair apart, id by id; all are of one text without it.
+    """
     ids = np.zeros((len(encoded), max(map(len, encoded))), dtype=np.int64)
-    mask = np.zeros_like(ids)
+    mask, kinds = np.zeros_like(ids), np.zeros_like(ids)
     for row, pieces in enumerate(encoded):
         ids[row, : len(pieces)] = pieces
         mask[row, : len(pieces)] = 1
-    offered = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        if types is not None:
+            kinds[row, : len(pieces)] = types[row]
+    offered = {"input_ids": ids, "attention_mask": mask, "token_type_ids": kinds}
     wanted = {given.name: offered[given.name] for given in session.get_inputs()}
     (output,) = session.run([session.get_outputs()[0].name], wanted)
-    return _pool(output, mask, pooling)
+    return np.asarray(output), mask
 
 
 def plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:

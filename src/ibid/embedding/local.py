@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
-from ibid.embedding.onnx import OnnxEmbedder, OnnxModel
+from ibid.embedding.model_files import OnnxModel
+from ibid.embedding.onnx import OnnxEmbedder
 from ibid.errors import BadSetting, ModelUnavailable
 from ibid.records import JSON
 

@@ -53,6 +53,22 @@ class Embedder(Protocol):
         ...
 
 
+class TokenEmbedder(Protocol):
+    """What an embedder may do besides: a vector for each word piece of a text, in context."""
+
+    @property
+    def remote(self) -> str | None: ...
+
+    def embed_tokens(
+        self, texts: Sequence[str], *, kind: Literal["passage", "query"]
+    ) -> Sequence[Vectors]:
+        """For each text an array of shape (pieces, dimension), float32, its rows of length 1.
+
+        A text without any piece has no rows.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Calibration:
     """How a reranker's own score becomes the one shown, from 0 to 1: sigmoid(slope * s + offset).

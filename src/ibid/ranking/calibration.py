@@ -6,7 +6,21 @@ import math
 from collections.abc import Sequence
 
 from ibid.errors import MalformedOutput
-from ibid.protocols import Calibration
+from ibid.protocols import Calibration, Reranker
+
+
+class Recalibrated:
+    """A Reranker whose scores are made ready by another calibration than its own."""
+
+    def __init__(self, reranker: Reranker, calibration: Calibration | None) -> None:
+        self.name = reranker.name
+        self.remote = reranker.remote
+        self.calibration = calibration
+        self._reranker = reranker
+
+    def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
+        """The reranker's own scores."""
+        return self._reranker.rerank(query, texts)
 
 
 def calibrate_scores(

@@ -154,7 +154,7 @@ def _build(section: type[S], values: Mapping[str, Scalar], prefix: str = "", **m
     return section(**made)
 
 
-_ANSWERING: Final = ("embedder.", "generator.", "chunking.", "search.", "ask.")
+_ANSWERING: Final = ("embedder.", "generator.", "chunking.", "search.", "rerank.", "ask.")
 """The sections that what is answered depends on."""
 
 

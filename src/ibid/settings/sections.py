@@ -93,6 +93,22 @@ class SearchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RerankSettings:
+    """What the reranker that `search.rerank` names works with."""
+
+    model: str | None = _setting(None, "its model: a folder, a name on the hub or at the endpoint")
+    base_url: str | None = _setting(
+        None, "http or https address of its endpoint, without a password", check=_is_plain_url
+    )
+    candidates: int = _setting(50, "passages that are reranked", low=1, high=1000)
+    scores: str | None = _setting(
+        None, "what it gives: logits, or unit for 0 to 1", choices=("logits", "unit")
+    )
+    slope: float | None = _setting(None, "slope of its calibration", low=0, high=1000)
+    offset: float | None = _setting(None, "offset of its calibration", low=-1000, high=1000)
+
+
+@dataclass(frozen=True, slots=True)
 class AskSettings:
     """How questions are answered."""
 
@@ -141,6 +157,7 @@ class Settings:
     generator: GeneratorSettings = GeneratorSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     search: SearchSettings = SearchSettings()
+    rerank: RerankSettings = RerankSettings()
     ask: AskSettings = AskSettings()
     ingest: IngestSettings = IngestSettings()
     reading: ReadingSettings = ReadingSettings()
