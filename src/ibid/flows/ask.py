@@ -13,6 +13,7 @@ from ibid.answering.citations import hold_back_markers, parse_claims
 from ibid.answering.strict import keep_supported
 from ibid.answering.verify import verify_claims
 from ibid.flows.compose import compose_prompt, widen_search
+from ibid.flows.freshness import date_citations, list_changed
 from ibid.flows.options import AskOptions
 from ibid.flows.search import search
 from ibid.flows.stopwatch import Stopwatch
@@ -58,10 +59,25 @@ def ask(
     `on_text` is given the text as it is generated, never ending inside a marker. No generator is
     called when nothing relevant was found. Raises what the search and the generator raise.
     """
-    watch = Stopwatch()
     options = widen_search(options, generator)
+    found = search(query, options.search, index=index, embedder=embedder, reranker=reranker)
+    return answer_from(
+        found, options, index=index, embedder=embedder, generator=generator, on_text=on_text
+    )
+
+
+def answer_from(
+    found: SearchResult,
+    options: AskOptions,
+    *,
+    index: Index,
+    embedder: Embedder,
+    generator: Generator,
+    on_text: Callable[[str], None] | None = None,
+) -> Answer:
+    """The answer to a question from what was found for it; as `ask`, which searches first."""
+    query, watch = found.query, Stopwatch()
     with watch.timing("total"):
-        found = search(query, options.search, index=index, embedder=embedder, reranker=reranker)
         blank = _blank_answer(query, options, found, embedder, generator)
         language = choose_query_language(query.text, index.languages)
         reason = should_abstain(
@@ -86,10 +102,12 @@ def ask(
                 text, citations = keep_supported(text, citations)
                 if on_text is not None:
                     on_text(text)
+        changed = list_changed(citations, index) if query.version is None else ()
+    spent = watch.milliseconds()
     written = replace(
         blank,
         text=text,
-        citations=citations,
+        citations=date_citations(citations, prompt.sources),
         sources=prompt.sources,
         prompt_hash=hash_prompt(prompt),
         request=replace(blank.request, whole=prompt.whole),
@@ -98,14 +116,21 @@ def ask(
             *composed.warnings,
             *draft.warnings,
             *_list_doubts(citations),
+            *changed,
         ),
-        timings_ms={**found.timings_ms, **watch.milliseconds()},
+        timings_ms={**found.timings_ms, **_add_total(found.timings_ms, spent)},
         tokens={"prompt": draft.prompt_tokens, "completion": draft.completion_tokens},
-        trace=(*found.trace, *trace_answer(draft, citations, generator, watch.milliseconds())),
+        trace=(*found.trace, *trace_answer(draft, citations, generator, spent)),
+        draft=draft.text,
     )
     if not text.strip() or says_no_answer(text):
         return _abstain(written, "the sources do not answer it", "conclude")
     return replace(written, status=AnswerStatus.ANSWERED)
+
+
+def _add_total(searching: Mapping[str, float], answering: Mapping[str, float]) -> dict[str, float]:
+    """The stages of answering, with a total that counts the search too."""
+    return {**answering, "total": round(searching.get("total", 0.0) + answering["total"], 3)}
 
 
 def trace_answer(
@@ -193,7 +218,12 @@ def _blank_answer(
         id=secrets.token_hex(8),
         question=query.text,
         request=Request(
-            query.filter, query.principals, found.mode, options.search.k, query.history
+            filter=query.filter,
+            principals=query.principals,
+            mode=found.mode,
+            k=options.search.k,
+            history=query.history,
+            include_archived=query.include_archived,
         ),
         status=AnswerStatus.ABSTAINED,
         text="",
@@ -208,6 +238,7 @@ def _blank_answer(
         timings_ms=found.timings_ms,
         tokens={"prompt": 0, "completion": 0},
         trace=found.trace,
+        found=found.hits,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, TypeVar
@@ -45,18 +45,51 @@ def withhold(answer: Answer) -> Answer:
 
 
 def list_drawn(answer: Answer) -> set[str]:
-    """The ids of the documents that an answer's words may come from."""
-    return {hit.document_id for hit in (*answer.sources, *answer.found)}
+    """The ids of the documents of this library that an answer's words may come from."""
+    hits = (*answer.sources, *answer.found)
+    return {hit.document_id for hit in hits if hit.library is None}
 
 
 def pack_answer(answer: Answer) -> str:
     """An answer as JSON, without its trace, which belongs to whoever asked.
 
-    What was found is left out where all of it was sent: it is the sources then.
+    What was found is left out where all of it was sent: it is the sources then. So are the texts
+    of passages, which the library holds; `fill_texts` puts them back.
     """
     sent = answer.found == answer.sources
-    kept = dataclasses.replace(answer, trace=(), found=() if sent else answer.found)
+    kept = dataclasses.replace(
+        answer,
+        trace=(),
+        sources=_strip_texts(answer.sources),
+        found=() if sent else _strip_texts(answer.found),
+    )
     return _dump({**_to_plain(kept), "sent": sent})
+
+
+def _strip_texts(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """The hits of this library without the texts of their passages."""
+    return tuple(_set_text(hit, "") if hit.library is None else hit for hit in hits)
+
+
+def fill_texts(answer: Answer, read_text: Callable[[str, int], str]) -> Answer:
+    """An answer that was packed, with its passages' texts from those of its documents.
+
+    `read_text` gives the text of a document, by id and version. A source that was found is the
+    same hit in both.
+    """
+    texts = {id: read_text(id, answer.version) for id in list_drawn(answer)}
+
+    def fill(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+        return tuple(
+            _set_text(hit, texts[hit.document_id][hit.passage.span]) if hit.library is None else hit
+            for hit in hits
+        )
+
+    return dataclasses.replace(answer, sources=fill(answer.sources), found=fill(answer.found))
+
+
+def _set_text(hit: Hit, text: str) -> Hit:
+    return dataclasses.replace(hit, passage=dataclasses.replace(hit.passage, text=text))
 
 
 def pack_principals(principals: Principals) -> str:

@@ -122,6 +122,7 @@ class Request:
     k: int
     history: tuple[str, ...] = ()
     whole: bool = False
+    include_archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,13 @@ import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from typing import Final
 
 from ibid.errors import FormatTooNew, LibraryLocked, UnknownAnswer
 from ibid.index.answers import (
+    fill_texts,
     list_drawn,
     pack_answer,
     pack_principals,
@@ -104,7 +106,7 @@ class EmbeddedAnswers:
             answer, earlier = _trace_history(connection, answer, principals)
             sources = {(id, answer.version) for id in list_drawn(answer)} | earlier
             if sources - drawn.find_held(self._library(), sources):
-                answer, kept = withhold(answer), replace(kept, key="")
+                answer, kept, sources = withhold(answer), replace(kept, key=""), set()
             number = connection.execute(
                 "INSERT INTO answers (id, asked_at, principals, version, key, text_hash, options,"
                 " body) VALUES (?,?,?,?,?,?,?,?)",
@@ -203,13 +205,18 @@ class EmbeddedAnswers:
             rows = connection.execute(statement, values).fetchall()
             sources = {number: _read_drawn(connection, number) for number, *_ in rows}
             feedback = {number: _read_feedback(connection, number) for number, *_ in rows}
-        readable = drawn.find_readable(
-            self._library(), {one for some in sources.values() for one in some}, principals
-        )
-        return [
-            _read_kept(columns, feedback[number], hidden=not readable >= sources[number])
-            for number, *columns in rows
-        ]
+        library = self._library()
+        with reading_one_state(library):
+            readable = drawn.find_readable(
+                library, {one for some in sources.values() for one in some}, principals
+            )
+            read_text = cache(partial(drawn.read_text, library))
+            return [
+                _read_kept(
+                    columns, feedback[number], read_text if readable >= sources[number] else None
+                )
+                for number, *columns in rows
+            ]
 
     # -- forgetting -----------------------------------------------------------------------------
 
@@ -302,14 +309,17 @@ def _read_feedback(connection: sqlite3.Connection, number: int) -> tuple[Feedbac
 
 
 def _read_kept(
-    columns: Iterable[object], feedback: tuple[Feedback, ...], *, hidden: bool
+    columns: Iterable[object],
+    feedback: tuple[Feedback, ...],
+    read_text: Callable[[str, int], str] | None,
 ) -> KeptAnswer:
+    """The answer of a row; without the texts of its documents it is withheld."""
     asked_at, key, options, body = columns
     answer = unpack_answer(str(body))
     return KeptAnswer(
-        answer=withhold(answer) if hidden else answer,
+        answer=withhold(answer) if read_text is None else fill_texts(answer, read_text),
         asked_at=datetime.fromtimestamp(float(str(asked_at)), UTC),
-        key="" if hidden else str(key),
+        key="" if read_text is None else str(key),
         options=json.loads(str(options)),
         feedback=feedback,
     )
@@ -336,6 +346,7 @@ def _erase_drawn(connection: sqlite3.Connection, name: str, first: int, last: in
             (pack_answer(withhold(unpack_answer(body))), number),
         )
         connection.execute("UPDATE feedback SET comment = '' WHERE answer = ?", (number,))
+        connection.execute("DELETE FROM drawn WHERE answer = ?", (number,))
 
 
 def _hash_text(text: str) -> bytes:

@@ -58,6 +58,16 @@ def read_document(
     return reads.read_document(read_info(columns), text, blocks)
 
 
+def read_text(connection: sqlite3.Connection, id: str, version: int) -> str:
+    """The text that a document had at a version which is still held of it."""
+    (text,) = connection.execute(
+        "SELECT t.text FROM revisions r JOIN texts t ON t.content = r.content"
+        f" WHERE r.name = ? AND {LIVE}",
+        (id, version, version),
+    ).fetchone()
+    return str(text)
+
+
 def find_origins(connection: sqlite3.Connection, ids: Sequence[str]) -> dict[str, FileOrigin]:
     """The files of these documents of the last version, where a source knows them."""
     found: dict[str, FileOrigin] = {}
