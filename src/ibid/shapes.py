@@ -146,7 +146,14 @@ def _shape_proof(answer: Answer) -> Shape:
         "status": answer.status.value,
         "text": answer.text,
         "citations": [shape_citation(citation) for citation in answer.citations],
-        "sources": [{"number": hit.rank, **_shape_place(hit)} for hit in answer.sources],
+        "sources": [
+            {
+                "number": hit.rank,
+                **_shape_place(hit),
+                "modified_at": shape_time(hit.document.modified_at),
+            }
+            for hit in answer.sources
+        ],
         "request": {
             "filter": request.filter,
             "principals": shape_principals(request.principals),
@@ -182,6 +189,7 @@ def shape_citation(citation: Citation) -> Shape:
         "verdict": citation.verdict.value,
         "reason": citation.reason,
         "url": citation.url,
+        "modified_at": shape_time(citation.modified_at),
     }
 
 

@@ -1,4 +1,4 @@
-"""Freshness of an answer: when what it cites was written, and whether its file has changed since."""
+"""Freshness of an answer: when what it cites was written, and whether that has changed since."""
 
 from __future__ import annotations
 
