@@ -139,7 +139,7 @@ def test_the_nearest_kind_gives_the_exit_code() -> None:
 
 
 def test_offline_refuses_what_would_leave(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IBID_GENERATOR_BASE_URL", "http://127.0.0.1:9/v1")
+    monkeypatch.setenv("IBID_GENERATOR_BASE_URL", "http://models.invalid/v1")
     monkeypatch.setenv("IBID_GENERATOR_MODEL", "m")
     ask = ("ask", "How long is parental leave?", "--library", library, "--generator", "openai")
     refused = call(*ask, "--offline", "--json")
@@ -148,7 +148,11 @@ def test_offline_refuses_what_would_leave(library: str, monkeypatch: pytest.Monk
     unreachable = call(*ask, "--json")
     assert unreachable.code == 4
     assert unreachable.json["error"]["type"] == "ModelUnavailable"
-    assert "the generator at http://127.0.0.1:9" in unreachable.err
+    assert "the generator at http://models.invalid" in unreachable.err
+    monkeypatch.setenv("IBID_GENERATOR_BASE_URL", "http://127.0.0.1:9/v1")
+    here = call(*ask, "--offline", "--json")  # this machine is no remote one
+    assert "can't be reached" in here.json["error"]["message"]
+    assert "text may go" not in here.err
 
 
 def test_what_nobody_foresaw_is_one_line(library: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ from ibid.records import (
     JSON,
     OWNER,
     Answer,
+    AskContext,
     Document,
     DocumentInfo,
     Hit,
@@ -263,19 +264,26 @@ class Library:
         version: int | None = None,
         *,
         strict: bool | None = None,
+        context: AskContext | None = None,
         history: Sequence[str] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Answer:
         """An answer from at most k sources, every claim cited and checked, or an abstention.
 
         `history` holds the questions and answers before, in turns; `on_text` is given the answer
-        as it is written. With `strict`, claims that no source supports are left out.
+        as it is written. With `strict`, claims that no source supports are left out. With the
+        `context` "whole", a model is sent all that the caller may see, with "auto" where it fits.
         """
         query = Query(
             question, hold_principals(principals), filter, version=version, history=tuple(history)
         )
         return self.run_ask(
-            query, rerank=rerank, strict=strict, on_text=on_text, **_given({"k": k, "mode": mode})
+            query,
+            rerank=rerank,
+            strict=strict,
+            context=context,
+            on_text=on_text,
+            **_given({"k": k, "mode": mode}),
         )
 
     def run_ask(
@@ -284,6 +292,7 @@ class Library:
         *,
         rerank: str | None = None,
         strict: bool | None = None,
+        context: AskContext | None = None,
         on_text: Callable[[str], None] | None = None,
         **changes: Any,
     ) -> Answer:
@@ -295,6 +304,7 @@ class Library:
             options,
             search=replace(options.search, **changes),
             strict=options.strict if strict is None else strict,
+            context=context or options.context,
         )
         return ask(
             query,
@@ -371,6 +381,7 @@ class Library:
     def close(self) -> None:
         """Let go of the library; calling it again does nothing."""
         self._index.close()
+        self._parts.close_models()
 
     def __enter__(self) -> Self:
         return self

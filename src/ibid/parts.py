@@ -21,6 +21,7 @@ class Parts:
     ask: AskOptions
     reranker: Reranker | None = None
     open_reranker: Callable[[str], Reranker | None] = lambda name: None
+    close_models: Callable[[], None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,6 +160,7 @@ def _shape_proof(answer: Answer) -> Shape:
             "mode": request.mode,
             "k": request.k,
             "history": list(request.history),
+            "whole": request.whole,
         },
         "version": answer.version,
         "embedder": answer.embedder,

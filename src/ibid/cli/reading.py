@@ -86,8 +86,11 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
 @verb
 @click.argument("question")
 @click.option("--sources", "k", type=click.IntRange(1), help="How many passages to answer from.")
-@click.option("--generator", metavar="NAME", help="What writes the answer: extractive or openai.")
+@click.option(
+    "--generator", metavar="NAME", help="What writes the answer, such as extractive or ollama."
+)
 @click.option("--strict", is_flag=True, default=None, help="Leave out what no source supports.")
+@click.option("--whole", is_flag=True, help="Send a model all that you may see.")
 @click.option("--stream", is_flag=True, help="Show the answer while it is written.")
 @click.option("--explain", is_flag=True, help="Show the steps that led to the answer.")
 @_searching
@@ -96,6 +99,7 @@ def ask_command(
     question: str,
     generator: str | None,
     strict: bool | None,
+    whole: bool,
     stream: bool,
     explain: bool,
     **options: Any,
@@ -105,7 +109,11 @@ def ask_command(
     Where the documents hold no answer, that is said and the exit code is 3.
     """
     streaming = stream and not call.as_json
-    flags = {"generator.name": generator, "search.rerank": options.pop("rerank")}
+    flags = {
+        "generator.name": generator,
+        "search.rerank": options.pop("rerank"),
+        "ask.context": "whole" if whole else None,
+    }
     sends: tuple[Part, ...] = ("embedder", "reranker", "generator")
     with call.open_library(sends=sends, flags=flags) as library:
         query, changes = _read_options(call, question, options)

@@ -19,7 +19,7 @@ from ibid.cli.call import Call, Outcome, verb
 from ibid.cli.words import count_words, make_table
 from ibid.errors import IbidError, LibraryNotFound
 from ibid.openers import choose_embedder, choose_generator, find_cache
-from ibid.settings import describe_settings
+from ibid.settings import describe_prices, describe_settings
 from ibid.version import VERSION
 
 EXTRAS: Final = {
@@ -41,7 +41,8 @@ def config_command(call: Call) -> Outcome:
 
     An origin is default, a file, a variable of the environment, or a flag.
     """
-    rows = describe_settings(call.load_settings())
+    settings = call.load_settings()
+    rows = [*describe_settings(settings), *describe_prices(settings)]
     words = make_table(
         (f"{row['key']} = {_tell_value(row['value'])}", str(row["origin"]), f"{row['help']}")
         for row in rows

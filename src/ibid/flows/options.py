@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery, BadSetting
 from ibid.protocols import Scope
-from ibid.records import JSON, OWNER, Owner, Principals, SearchMode
+from ibid.records import JSON, OWNER, AskContext, Owner, Principals, SearchMode
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
@@ -109,8 +109,6 @@ class SearchOptions:
         """Whether hits past the first k may come to be among them."""
         return self.distinct or self.section_pieces > 0
 
-
-AskContext: TypeAlias = Literal["search", "auto", "whole"]
 
 SOURCES: Final = 6
 """Passages that an answer is made from."""

@@ -35,6 +35,7 @@ from ibid.records.documents import (
     Skipped,
 )
 from ibid.records.questions import (
+    AskContext,
     Contribution,
     Hit,
     Move,
@@ -49,6 +50,7 @@ __all__ = [
     "OWNER",
     "Answer",
     "AnswerStatus",
+    "AskContext",
     "Block",
     "BlockKind",
     "Box",

@@ -11,6 +11,9 @@ from ibid.records.documents import JSON, DocumentInfo, Passage, Principals
 
 SearchMode: TypeAlias = Literal["hybrid", "lexical", "dense"]
 
+AskContext: TypeAlias = Literal["search", "auto", "whole"]
+"""What a model is sent: what a search found, all where it fits, or all that the asker may see."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:

@@ -8,6 +8,7 @@ synced folder.
 
 from ibid.settings.loading import CONFIG_FILE, load_settings, settings_hash
 from ibid.settings.places import find_library, find_user_dir
+from ibid.settings.prices import describe_prices
 from ibid.settings.sections import Scalar, Settings
 from ibid.settings.table import SETTINGS, Setting, describe_settings
 
@@ -17,6 +18,7 @@ __all__ = [
     "Scalar",
     "Setting",
     "Settings",
+    "describe_prices",
     "describe_settings",
     "find_library",
     "find_user_dir",

@@ -16,7 +16,8 @@ from typing import Any, Final, NoReturn, TypeVar, cast, get_type_hints
 
 from ibid.errors import BadSetting
 from ibid.settings.places import find_user_dir
-from ibid.settings.sections import Limits, Scalar, Settings
+from ibid.settings.prices import PRICES, read_prices
+from ibid.settings.sections import Limits, Price, Scalar, Settings
 from ibid.settings.table import SETTINGS, Setting
 
 CONFIG_FILE: Final = "config.toml"
@@ -46,15 +47,21 @@ def load_settings(
             _refuse(where, key, SETTINGS)
         values[key], origins[key] = _check(SETTINGS[key], value, where), where
 
+    prices: dict[str, Price] = {}
     for path in _list_files(user_dir or find_user_dir(), library):
         for key, value in _read_file(path):
-            take(key, value, str(path))
+            if key == PRICES:
+                found = read_prices(value, str(path))
+                prices |= found
+                origins |= {f"{PRICES}.{model}": str(path) for model in found}
+            else:
+                take(key, value, str(path))
     for key, text in _read_environment(environ):
         take(key, _parse(SETTINGS[key], text), SETTINGS[key].variable)
     for key, value in (flags or {}).items():
         if value is not None:
             take(key, value, "flag")
-    return _build(Settings, values, origins=MappingProxyType(origins))
+    return _build(Settings, values, prices=prices, origins=MappingProxyType(origins))
 
 
 def _list_files(user_dir: Path, library: str | None) -> list[Path]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, get_args
 from urllib.parse import urlsplit
 
-from ibid.records import SearchMode
+from ibid.records import AskContext, SearchMode
 
 Scalar: TypeAlias = str | int | float | bool | None
 
@@ -56,7 +56,32 @@ class GeneratorSettings:
 
     name: str = _setting("extractive", "the generator")
     base_url: str | None = _setting(None, _URL_HELP, check=_is_plain_url)
-    model: str | None = _setting(None, "the model to ask for at the endpoint")
+    model: str | None = _setting(None, "the model to ask for, or the path of a GGUF file")
+    temperature: float | None = _setting(0.0, "0 for the likeliest answer", low=0, high=2)
+    output_tokens: int = _setting(1024, "tokens that an answer may take", low=1, high=1_000_000)
+    context_tokens: int | None = _setting(
+        None, "tokens that the model holds; none asks its endpoint", low=1, high=100_000_000
+    )
+    first_seconds: float = _setting(120.0, "longest wait for the first token", low=0.1, high=86_400)
+    idle_seconds: float = _setting(30.0, "longest wait between tokens", low=0.1, high=86_400)
+    total_seconds: float = _setting(600.0, "longest time for an answer", low=0.1, high=86_400)
+    retries: int = _setting(4, "times that a busy endpoint is asked again", low=0, high=20)
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingSettings:
+    """What models that are paid for may take in a day (UTC)."""
+
+    tokens_a_day: int | None = _setting(None, "tokens that may be paid for in a day", low=1)
+    money_a_day: float | None = _setting(None, "money that may be spent in a day", low=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The price of a million tokens of a model, sent and written, in a currency of one's own."""
+
+    input: float
+    output: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +140,10 @@ class AskSettings:
     sources: int = _setting(6, "passages that an answer is made from", low=1, high=100)
     min_cosine: float = _setting(0.35, "likeness that needs no common word", low=-1, high=1)
     strict: bool = _setting(False, "leave out claims that nothing supports")
+    template: str = _setting("grounded", "the wording of the prompt")
+    context: AskContext = _setting(  # noqa: RUF009 - a field
+        "search", "what a model is sent", choices=get_args(AskContext)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,10 +188,13 @@ class Settings:
     search: SearchSettings = SearchSettings()
     rerank: RerankSettings = RerankSettings()
     ask: AskSettings = AskSettings()
+    spending: SpendingSettings = SpendingSettings()
     ingest: IngestSettings = IngestSettings()
     reading: ReadingSettings = ReadingSettings()
     index: IndexSettings = IndexSettings()
     offline: bool = _setting(False, "refuse all that would leave this machine")
     lock_timeout_s: float = _setting(30.0, "seconds to wait for another writer", low=0, high=86_400)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    """Of models by their names, from the tables `[prices."name"]` of `config.toml`."""
     origins: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Where values came from, by key: a file, a variable, or a flag; others are defaults."""

@@ -10,28 +10,38 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
-from ibid.errors import BadSetting, LibraryNotFound, ModelUnavailable
+from ibid.errors import BadSetting, LibraryNotFound
 from ibid.flows.options import AskOptions, IngestOptions, SearchOptions
 from ibid.library import Library
+from ibid.openers.endpoints import open_wire, refuse_remote
+from ibid.openers.generators import EXTRACTIVE, GENERATORS, choose_generator
 from ibid.parts import Parts
 from ibid.protocols import Embedder, Generator, Index
 from ibid.rerankers import RerankParts, open_reranker
-from ibid.settings import Settings, find_library, find_user_dir, load_settings, settings_hash
+from ibid.settings import Settings, find_library, load_settings, settings_hash
+
+__all__ = [
+    "EMBEDDERS",
+    "EXTRACTIVE",
+    "GENERATORS",
+    "choose_embedder",
+    "choose_generator",
+    "find_cache",
+    "open_index",
+    "open_library",
+]
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
-    from ibid.wire import Wire
-
-PartT = TypeVar("PartT", Embedder, Generator)
 
 MINILM: Final = "all-MiniLM-L6-v2"
-EXTRACTIVE: Final = "extractive"
 
 
 def open_library(
@@ -66,7 +76,10 @@ def open_library(
 
 def _gather_parts(index: Index, settings: Settings, embedder: object, generator: object) -> Parts:
     chosen_embedder = choose_embedder(embedder, settings)
-    open_generator = choose_generator(generator, settings, chosen_embedder)
+    models = ExitStack()
+    opener = choose_generator(generator, settings, chosen_embedder)
+    named = generator is None or isinstance(generator, str)
+    open_generator = _open_once(opener, models) if named else cache(opener)
     ingest = _ingest_options(settings, _choose_chunking(index, settings))
     if settings.ingest.contexts:
         ingest = replace(
@@ -83,11 +96,27 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
             search=_search_options(settings, k=settings.ask.sources, distinct=True),
             min_cosine=settings.ask.min_cosine,
             strict=settings.ask.strict,
+            template=settings.ask.template,
+            context=settings.ask.context,
             settings_hash=settings_hash(settings)[:16],
         ),
         reranker=open_reranker(settings.search.rerank, rerank_parts),
         open_reranker=partial(open_reranker, parts=rerank_parts),
+        close_models=models.close,
     )
+
+
+def _open_once(open_it: Callable[[], Generator], models: ExitStack) -> Callable[[], Generator]:
+    """What opens a generator the first time, and has what it holds open closed with `models`."""
+
+    @cache
+    def open_generator() -> Generator:
+        generator = open_it()
+        if (close := getattr(generator, "close", None)) is not None:
+            models.callback(close)
+        return generator
+
+    return open_generator
 
 
 # -- engines ------------------------------------------------------------------------------------
@@ -134,9 +163,9 @@ def choose_embedder(given: object, settings: Settings) -> Embedder:
     """The embedder handed over, or the one that the settings name."""
     if given is None or isinstance(given, str):
         opener = EMBEDDERS.get(settings.embedder.name, _open_model_folder)
-        return _refuse_remote(opener(settings), settings)
+        return refuse_remote(opener(settings), settings)
     if hasattr(given, "embed"):
-        return _refuse_remote(cast(Embedder, given), settings)
+        return refuse_remote(cast(Embedder, given), settings)
     from ibid.embedding.functions import FunctionEmbedder
 
     return FunctionEmbedder(cast(Any, given))
@@ -163,7 +192,7 @@ def _open_model_folder(settings: Settings) -> Embedder:
 def _open_remote_embedder(settings: Settings) -> Embedder:
     from ibid.embedding.remote import RemoteEmbedder
 
-    wire, model = _open_wire("embedder", settings.embedder.base_url, settings.embedder.model)
+    wire, model = open_wire("embedder", settings.embedder.base_url, settings.embedder.model)
     return RemoteEmbedder(wire, model)
 
 
@@ -174,51 +203,6 @@ EMBEDDERS: Final[Mapping[str, Callable[[Settings], Embedder]]] = {
 
 
 # -- generators ---------------------------------------------------------------------------------
-
-
-def choose_generator(
-    given: object, settings: Settings, embedder: Embedder
-) -> Callable[[], Generator]:
-    """What opens the generator handed over, or the one that the settings name.
-
-    Raises BadSetting for an unknown name; the opener raises what opening it does.
-    """
-    if given is not None and not isinstance(given, str):
-        return lambda: _refuse_remote(_adapt_generator(given), settings)
-    name = settings.generator.name
-    if name not in GENERATORS:
-        raise BadSetting(
-            f"no generator is called {name!r}", hint=f"use one of {', '.join(GENERATORS)}"
-        )
-    return lambda: _refuse_remote(GENERATORS[name](settings, embedder), settings)
-
-
-def _adapt_generator(given: object) -> Generator:
-    if hasattr(given, "generate"):
-        return cast(Generator, given)
-    from ibid.answering.functions import FunctionGenerator
-
-    return FunctionGenerator(cast(Any, given))
-
-
-def _open_extractive(settings: Settings, embedder: Embedder) -> Generator:
-    from ibid.answering.extractive import ExtractiveGenerator
-
-    return ExtractiveGenerator(embedder)
-
-
-def _open_chat(settings: Settings, embedder: Embedder) -> Generator:
-    from ibid.answering.chat import ChatGenerator
-
-    return ChatGenerator(
-        *_open_wire("generator", settings.generator.base_url, settings.generator.model)
-    )
-
-
-GENERATORS: Final[Mapping[str, Callable[[Settings, Embedder], Generator]]] = {
-    EXTRACTIVE: _open_extractive,
-    "openai": _open_chat,
-}
 
 
 def _open_contextualizer(generator: Generator, embedder: Embedder) -> Contextualizer:
@@ -282,27 +266,3 @@ def find_cache() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("ibid", appauthor=False)) / "models"
-
-
-def _open_wire(part: str, base_url: str | None, model: str | None) -> tuple[Wire, str]:
-    """The connection of a part to its endpoint, and the model to ask for there."""
-    if base_url is None or model is None:
-        raise BadSetting(
-            f"{part}.name is openai, but {part}.base_url or {part}.model says nothing",
-            hint=f"set IBID_{part.upper()}_BASE_URL and IBID_{part.upper()}_MODEL",
-        )
-    from ibid.keys import find_secret
-    from ibid.wire import Wire
-
-    secret = find_secret(f"IBID_{part.upper()}_API_KEY", os.environ, user_dir=find_user_dir())
-    return Wire(base_url, key=secret.value if secret is not None else ""), model
-
-
-def _refuse_remote(part: PartT, settings: Settings) -> PartT:
-    """The part, unless it would send text away and nothing may leave this machine."""
-    if settings.offline and part.remote is not None:
-        raise ModelUnavailable(
-            f"{part.name} would send text to {part.remote}, and ibid is offline",
-            hint="leave --offline and IBID_OFFLINE out, or use a local model",
-        )
-    return part
