@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from ibid.errors import EmptyDocument, InputError
 from ibid.flows.contextual import CONTEXT_PIECES
 from ibid.flows.options import check_allow
 from ibid.index.graph import mention_entities
-from ibid.language.analyzer import analyze
+from ibid.language.analyzer import analyze, content_terms
 from ibid.language.detection import choose_document_language
 from ibid.plain import pack_blocks
 from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument
@@ -159,8 +160,10 @@ def _leave_room(max_tokens: int | None) -> int | None:
 
 
 def analyze_passage(text: str, language: str | None) -> str:
-    """The terms of an indexed text, joined by spaces."""
-    return " ".join(analyze(text, language))
+    """The terms of an indexed text: a line of those that carry meaning, and one of the rest."""
+    terms, content = analyze(text, language), content_terms(text, language)
+    rest = Counter(terms) - Counter(content)
+    return f"{' '.join(content)}\n{' '.join(rest.elements())}"
 
 
 def _index_passage(passage: Passage, title: str | None, language: str | None) -> IndexedPassage:

@@ -56,6 +56,7 @@ class Mention:
 class IndexedPassage:
     """A passage ready to be written: its index terms, and the hash of its indexed text.
 
+    `terms` are parted by white space; those of the first line count for its document too.
     `entities` are the numbers of what it names, each with the strongest of its roles.
     """
 
@@ -183,6 +184,14 @@ class Snapshot(Protocol):
         """
         ...
 
+    def search_documents(self, terms: str, k: int, scope: Scope) -> list[Scored]:
+        """The k best documents by BM25 over the terms of each as a whole, in the same order.
+
+        A document stands as the row of its first passage, which `first_rows` finds for any of
+        them. Its terms are the first lines of those of its passages.
+        """
+        ...
+
     def search_dense(self, vector: Vectors, k: int, scope: Scope) -> list[Scored]:
         """The k passages nearest by cosine to a unit vector of shape (d,), in the same order."""
         ...
@@ -192,6 +201,14 @@ class Snapshot(Protocol):
 
         An entity that more than `most` of them name joins nothing, and gives none.
         """
+        ...
+
+    def first_rows(self, rows: Sequence[int]) -> list[int]:
+        """For each row of a live passage the row of the first passage of its document."""
+        ...
+
+    def vectors(self, rows: Sequence[int]) -> Vectors:
+        """The vectors of these rows in their order, of shape (len(rows), dimension)."""
         ...
 
     def passages(self, rows: Sequence[int]) -> dict[int, tuple[Passage, DocumentInfo]]:

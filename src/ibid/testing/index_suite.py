@@ -134,6 +134,45 @@ class IndexSearchTests:
         assert stored.document == change.document
         assert stored.content_hash == change.content_hash
 
+    def test_documents_are_found_by_what_their_passages_hold_together(self, index: Index) -> None:
+        """BM25 with k1 1.2, b 0.75 over whole documents, each as the row of its first passage."""
+        texts = {"a.md": ("tax", "tea form"), "b.md": ("tax tea", "tea"), "c.md": ("tea",)}
+        commit(index, *(put(id, *passages) for id, passages in texts.items()))
+        snapshot = index.snapshot()
+        found = snapshot.search_documents("tax form", 5, PUBLIC)
+        rows = snapshot.passages([scored.row for scored in found])
+        assert [rows[one.row][0].document_id for one in found] == ["a.md", "b.md"]
+        assert [rows[one.row][0].ordinal for one in found] == [0, 0]
+
+        def weigh(holding: int, length: int) -> float:
+            idf = math.log(1 + (3 - holding + 0.5) / (holding + 0.5))
+            return idf * 2.2 / (1 + 1.2 * (1 - 0.75 + 0.75 * length / (7 / 3)))
+
+        expected = [weigh(2, 3) + weigh(1, 3), weigh(2, 3)]
+        np.testing.assert_allclose([one.score for one in found], expected, rtol=1e-3)
+        (second,) = snapshot.search_lexical("form", 5, PUBLIC)
+        assert snapshot.first_rows([second.row, found[1].row]) == [found[0].row, found[1].row]
+
+    def test_a_hidden_document_is_not_found_as_a_whole(self, index: Index) -> None:
+        """The scope is applied inside this search too, and k are found where k may be seen."""
+        hidden = [put(f"{n}.md", "plan plan", allow=frozenset({"group:hr"})) for n in range(9)]
+        commit(index, *hidden, put("open.md", "a plan", "for all"), put("z.md", "the plan of z"))
+        snapshot = index.snapshot()
+        assert len(snapshot.search_documents("plan", 2, PUBLIC)) == 2
+        assert len(snapshot.search_documents("plan", 20, PUBLIC)) == 2
+        assert len(snapshot.search_documents("plan", 20, HR)) == 11
+        commit(index, put("open.md", "nothing left"))
+        assert len(index.snapshot().search_documents("plan", 20, PUBLIC)) == 1
+
+    def test_rows_lead_to_their_vectors(self, index: Index) -> None:
+        """In the order that was asked for, one row as often as it was."""
+        commit(index, put("a.md", "east", "north"), turned={"east": 0, "north": 90})
+        snapshot = index.snapshot()
+        east, north = (scored.row for scored in snapshot.search_dense(turn(1), 2, PUBLIC))
+        expected = [turn(90), turn(0), turn(90)]
+        np.testing.assert_allclose(snapshot.vectors([north, east, north]), expected, atol=2e-3)
+        assert len(snapshot.vectors([])) == 0
+
     def test_vectors_are_held_for_texts(self, index: Index) -> None:
         """What was committed can be fetched, what was not is absent."""
         commit(index, put("a.md", "one", "two"))

@@ -16,10 +16,11 @@ from ibid.index.embedded.schema import reading_one_state
 @dataclass(frozen=True, slots=True)
 class AllowedRows:
     """What a scope lets through: flags by live revision, in the order of their rows, flags by row
-    of the library, and the contents that these belong to."""
+    of the library, those of the first row of each document, and the contents they belong to."""
 
     revisions: NDArray[np.bool_]
     rows: NDArray[np.bool_]
+    first_rows: NDArray[np.bool_]
     contents: NDArray[np.int64]
 
 
@@ -54,6 +55,12 @@ class LiveRows:
             for row, place in zip(rows, places.tolist(), strict=True)
         }
 
+    def find_first_rows(self, rows: Sequence[int]) -> list[int]:
+        """For each row the first one of its document."""
+        places = np.searchsorted(self._first_rows, rows, side="right") - 1
+        found: list[int] = self._first_rows[places].tolist()
+        return found
+
     def find_place(self, revision: int) -> int | None:
         """Where a revision stands among the live ones; None for one that isn't live."""
         return self._places.get(revision)
@@ -78,7 +85,10 @@ class LiveRows:
         if not archived:
             flags &= ~self._archived
         flags &= ~self._flag(hidden)
-        return AllowedRows(flags, self._flag_rows(flags), self._contents[flags])
+        rows = self._flag_rows(flags)
+        first_rows = np.zeros_like(rows)
+        first_rows[self._first_rows[flags]] = True
+        return AllowedRows(flags, rows, first_rows, self._contents[flags])
 
     def _flag(self, revisions: Iterable[int]) -> NDArray[np.bool_]:
         flags = np.zeros(len(self._ids), np.bool_)

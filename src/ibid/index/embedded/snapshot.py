@@ -23,9 +23,7 @@ from ibid.protocols import Mention, Revision, Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage
 
 if TYPE_CHECKING:
-    import tantivy
-
-    from ibid.index.embedded.lexical import Postings
+    from ibid.index.embedded.lexical import Postings, Searchers
     from ibid.index.embedded.rows import AllowedRows, LiveRows
     from ibid.index.embedded.vectors import MappedSegment
     from ibid.protocols import Vectors
@@ -39,7 +37,7 @@ class SearchFiles:
     """The postings and vectors that hold at least the rows of a version."""
 
     postings: Postings
-    searcher: tantivy.Searcher
+    searcher: Searchers
     segments: Sequence[MappedSegment]
     first_row: int
 
@@ -80,9 +78,13 @@ class EmbeddedSnapshot:
         """See `Snapshot.search_lexical`."""
         files = self._pin_files()
         allowed = self._allow(scope)
-        return files.postings.search(
-            files.searcher, terms.split(), k, allowed.rows, allowed.contents
-        )
+        return files.postings.search(files.searcher, terms.split(), k, allowed)
+
+    def search_documents(self, terms: str, k: int, scope: Scope) -> list[Scored]:
+        """See `Snapshot.search_documents`."""
+        files = self._pin_files()
+        allowed = self._allow(scope)
+        return files.postings.search_documents(files.searcher, terms.split(), k, allowed)
 
     def search_dense(self, vector: Vectors, k: int, scope: Scope) -> list[Scored]:
         """See `Snapshot.search_dense`."""
@@ -127,6 +129,16 @@ class EmbeddedSnapshot:
         return files
 
     # -- reading --------------------------------------------------------------------------------
+
+    def first_rows(self, rows: Sequence[int]) -> list[int]:
+        """See `Snapshot.first_rows`."""
+        return self._live.find_first_rows(rows)
+
+    def vectors(self, rows: Sequence[int]) -> Vectors:
+        """See `Snapshot.vectors`."""
+        from ibid.index.embedded.vectors import read_rows  # noqa: PLC0415 - loads numpy
+
+        return read_rows(self._pin_files().segments, rows)
 
     def passages(self, rows: Sequence[int]) -> dict[int, tuple[Passage, DocumentInfo]]:
         """See `Snapshot.passages`."""

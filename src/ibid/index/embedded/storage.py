@@ -217,10 +217,18 @@ class Storage:
                 schema.create_database(self.database)
 
     def _migrate(self) -> None:
-        """Bring a library of an older format to today's."""
-        if schema.read_format(self.connect()) == schema.FORMAT:
-            return
-        from ibid.index.embedded.migrate import migrate_database  # noqa: PLC0415 - once a library
+        """Bring a library of an older format to today's: its tables, then its postings."""
+        if schema.read_format(self.connect()) < schema.FORMAT:
+            from ibid.index.embedded.migrate import migrate_database  # noqa: PLC0415 - once
 
-        with self.lock.holding():
-            migrate_database(self.connect(), self.database)
+            with self.lock.holding():
+                migrate_database(self.connect(), self.database)
+        if self._lacks_documents():
+            with self.lock.holding():
+                if self._lacks_documents():  # another process may have been first
+                    self._rebuild_postings()
+
+    def _lacks_documents(self) -> bool:
+        """Whether there are postings of passages alone, as an older ibid wrote them."""
+        folder = self.lexical / str(reads.read_generation(self.connect()))
+        return folder.is_dir() and not (folder / "documents").is_dir()

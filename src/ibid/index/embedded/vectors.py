@@ -206,6 +206,18 @@ def find_faults(mapped: MappedSegment, rows: Sequence[int]) -> list[str]:
     return [f"holds {wrong} vectors that are no unit vectors"] if wrong else []
 
 
+def read_rows(segments: Sequence[MappedSegment], rows: Sequence[int]) -> Vectors:
+    """The vectors of these rows in their order, of shape (len(rows), d)."""
+    wanted = np.asarray(rows, np.int64)
+    found = np.zeros((len(rows), segments[0].dimension if segments else 0), np.float32)
+    for mapped in segments:
+        first_row, end_row = mapped.segment.first_row, mapped.segment.end_row
+        inside = np.flatnonzero((wanted >= first_row) & (wanted < end_row))
+        if len(inside):
+            found[inside] = mapped.read(wanted[inside] - first_row)
+    return found
+
+
 # -- searching ----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,209 @@
+"""One index of terms on disk: BM25 by tantivy (k1 1.2, b 0.75) over terms analysed before.
+
+The field is cut at white space and nothing else, and queries are built from terms, never parsed:
+user text is always literal. The index knows only rows; which of them are live, and who may see
+them, the snapshot tells. The statistics of BM25 count everything that has postings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import tantivy
+
+from ibid.errors import Corrupt, LibraryError
+from ibid.index.embedded.reads import REBUILD
+from ibid.protocols import Scored
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+WRITER_BYTES: Final = 32_000_000
+"""What the writer may hold before it writes a segment of its own accord."""
+
+QUERY_TERMS: Final = 1_024
+"""Terms of a query that count; a pasted page is searched by its first ones."""
+
+SELECTIVE_ROWS: Final = 4_096
+SELECTIVE_SHARE: Final = 0.02
+"""A filter that lets fewer rows than this through is given to tantivy as a set of contents;
+above it, reading on in the ranking until k rows have passed costs less (measured at 100,000)."""
+
+DEEPER: Final = 4
+"""How much further each new reading of the ranking goes than the one before."""
+
+
+Posting: TypeAlias = tuple[int, int, str]
+"""A row, the content that it belongs to, and its terms parted by white space."""
+
+
+def create_index(folder: Path) -> TermIndex:
+    """The empty index of a new folder."""
+    folder.mkdir(parents=True)
+    tantivy.Index(_build_schema(), path=str(folder))
+    return TermIndex(folder)
+
+
+def _build_schema() -> tantivy.Schema:
+    builder = tantivy.SchemaBuilder()
+    builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
+    builder.add_unsigned_field("row", indexed=True, fast=True)
+    builder.add_unsigned_field("content", indexed=True)
+    return builder.build()
+
+
+class TermIndex:
+    """The terms in one folder; readers and one writer may use it at once."""
+
+    def __init__(self, folder: Path) -> None:
+        """Open the index of a folder. Raises Corrupt for one that is missing or damaged."""
+        self._folder = folder
+        try:
+            self._index = tantivy.Index.open(str(folder))
+            self._index.config_reader(reload_policy="manual")
+        except ValueError as error:
+            raise self._damaged(error) from error
+        self._schema = self._index.schema
+        self._writer: tantivy.IndexWriter | None = None
+
+    def _damaged(self, error: ValueError) -> Corrupt:
+        return Corrupt(
+            f"the keyword index in {self._folder} can't be read ({error})",
+            hint=REBUILD,
+        )
+
+    # -- writing --------------------------------------------------------------------------------
+
+    def add(self, postings: Iterable[Posting]) -> None:
+        """Add (row, content, terms) and commit; until then no reader sees any of them."""
+        writer = self._open_writer()
+        try:
+            for row, content, terms in postings:
+                document = tantivy.Document()
+                document.add_unsigned("row", row)
+                document.add_unsigned("content", content)
+                document.add_text("terms", terms)
+                writer.add_document(document)
+            writer.commit()
+        except ValueError as error:
+            self._writer = None  # it may have died with the error
+            raise LibraryError(
+                f"the keyword index in {self._folder} can't be written ({error})",
+                hint="look at the room on the disk, then try again; nothing was changed",
+            ) from error
+        except BaseException:
+            writer.rollback()
+            raise
+
+    def drop_from(self, row: int) -> None:
+        """Take back the postings of this row and all later ones: what a crash left unpublished."""
+        unpublished = tantivy.Query.range_query(
+            self._schema, "row", tantivy.FieldType.Unsigned, row, 2**63
+        )
+        if self.searcher().search(unpublished, 1).hits:
+            writer = self._open_writer()
+            writer.delete_documents_by_query(unpublished)
+            writer.commit()
+
+    def finish(self) -> None:
+        """Let go of the writer once its merges are done; does nothing when there is none."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.wait_merging_threads()
+
+    def _open_writer(self) -> tantivy.IndexWriter:
+        if self._writer is None:
+            self._writer = self._index.writer(WRITER_BYTES, num_threads=1)
+        return self._writer
+
+    # -- reading --------------------------------------------------------------------------------
+
+    def searcher(self) -> tantivy.Searcher:
+        """The postings as they are committed now, held still. Raises Corrupt."""
+        try:
+            self._index.reload()
+        except ValueError as error:
+            raise self._damaged(error) from error
+        return self._index.searcher()
+
+    def list_rows(self) -> NDArray[np.int64]:
+        """The rows that have postings, in order, each as often as it has. Raises Corrupt."""
+        import numpy as np  # noqa: PLC0415 - a search has no need of it here
+
+        searcher = self.searcher()
+        if not searcher.num_docs:
+            return np.empty(0, np.int64)
+        hits = searcher.search(tantivy.Query.all_query(), searcher.num_docs, count=False).hits
+        found = searcher.fast_field_values("row", [address for _, address in hits])
+        return np.sort(np.array(found, np.int64))
+
+    def search(
+        self,
+        searcher: tantivy.Searcher,
+        terms: Sequence[str],
+        k: int,
+        allowed: NDArray[np.bool_],
+        contents: NDArray[np.int64],
+    ) -> list[Scored]:
+        """The k best of the allowed rows, best first, equal scores in the order of rows.
+
+        `allowed` has one flag for each row; `contents` are the contents that they belong to.
+        """
+        passing = int(allowed.sum())
+        if not terms or not passing:
+            return []
+        k = min(k, passing)
+        query = self._any_of(terms[:QUERY_TERMS])
+        share = passing / max(searcher.num_docs, passing)
+        if passing <= SELECTIVE_ROWS and share < SELECTIVE_SHARE:
+            only = tantivy.Query.term_set_query(self._schema, "content", contents.tolist())
+            query = tantivy.Query.boolean_query(
+                [
+                    (tantivy.Occur.Must, query),
+                    (tantivy.Occur.Must, tantivy.Query.const_score_query(only, 0.0)),
+                ]
+            )
+            share = 1.0
+        depth = min(int(k / share) + 32, searcher.num_docs + 1)
+        return _read_until(searcher, query, k, allowed, depth=depth)
+
+    def _any_of(self, terms: Sequence[str]) -> tantivy.Query:
+        return tantivy.Query.boolean_query(
+            [
+                (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", term))
+                for term in terms
+            ]
+        )
+
+
+def _read_until(
+    searcher: tantivy.Searcher,
+    query: tantivy.Query,
+    k: int,
+    allowed: NDArray[np.bool_],
+    *,
+    depth: int,
+) -> list[Scored]:
+    """Read the ranking deeper and deeper until k allowed rows and all their ties are in it."""
+    while True:
+        found = list(_allowed_rows(searcher, query, depth, allowed))
+        scores = [score for score, _, ok in found if ok and score > 0.0]
+        exhausted = len(found) < depth
+        complete = len(scores) >= k and found[-1][0] < scores[k - 1]
+        if exhausted or complete:
+            best = sorted((-score, row) for score, row, ok in found if ok and score > 0.0)[:k]
+            return [Scored(row, -negative) for negative, row in best]
+        depth *= DEEPER
+
+
+def _allowed_rows(
+    searcher: tantivy.Searcher, query: tantivy.Query, depth: int, allowed: NDArray[np.bool_]
+) -> Iterator[tuple[float, int, bool]]:
+    hits = searcher.search(query, depth, count=False).hits
+    rows = searcher.fast_field_values("row", [address for _, address in hits])
+    for (score, _), row in zip(hits, rows, strict=True):
+        assert isinstance(row, int)
+        yield score, row, row < len(allowed) and bool(allowed[row])
