@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -22,8 +21,9 @@ from ibid.flows.options import (
     describe_said,
     hold_principals,
 )
+from ibid.logbook import Logbook
 from ibid.parts import Parts, Status
-from ibid.protocols import Generator, Reranker, Scope, SourceInfo
+from ibid.protocols import Reranker, Scope, SourceInfo
 from ibid.records import (
     JSON,
     OWNER,
@@ -41,7 +41,7 @@ from ibid.records import (
 )
 
 
-class Library:
+class Library(Logbook):
     """A user's collection. Use it as a context, or close it.
 
     Whoever is given the object may write. Reading methods take `principals`, the set that the
@@ -294,10 +294,14 @@ class Library:
         strict: bool | None = None,
         context: AskContext | None = None,
         on_text: Callable[[str], None] | None = None,
+        log: bool | None = None,
         **changes: Any,
     ) -> Answer:
-        """The answer to a query; `changes` are to the SearchOptions of asking."""
-        from ibid.flows.ask import ask
+        """The answer to a query; `changes` are to the SearchOptions of asking.
+
+        It is kept in the log, where `log` or the settings say so.
+        """
+        from ibid.flows.answers import ask_and_keep
 
         options = self._parts.ask
         options = replace(
@@ -306,9 +310,10 @@ class Library:
             strict=options.strict if strict is None else strict,
             context=context or options.context,
         )
-        return ask(
+        return ask_and_keep(
             query,
             options,
+            self._parts.log if log is None else replace(self._parts.log, keep=log),
             index=self._index,
             embedder=self._parts.embedder,
             generator=self.generator,
@@ -365,11 +370,6 @@ class Library:
     def writes_contexts(self) -> bool:
         """Whether a model writes a context for each passage that comes in."""
         return self._parts.ingest.contextualizer is not None
-
-    @cached_property
-    def generator(self) -> Generator:
-        """What writes the answers; opened when it is first needed."""
-        return self._parts.open_generator()
 
     def find_remote(self, part: Literal["embedder", "reranker", "generator"]) -> str | None:
         """Where a part sends text; None for one that works on this machine, or is not there."""

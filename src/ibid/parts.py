@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ibid.flows.options import AskOptions, IngestOptions, SearchOptions
+from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
 from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker
 
 
@@ -19,6 +19,7 @@ class Parts:
     ingest: IngestOptions
     search: SearchOptions
     ask: AskOptions
+    log: LogOptions
     reranker: Reranker | None = None
     open_reranker: Callable[[str], Reranker | None] = lambda name: None
     close_models: Callable[[], None] = lambda: None

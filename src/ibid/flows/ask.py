@@ -12,6 +12,7 @@ from ibid.answering.abstain import abstention_text, says_no_answer, should_absta
 from ibid.answering.citations import hold_back_markers, parse_claims
 from ibid.answering.strict import keep_supported
 from ibid.answering.verify import verify_claims
+from ibid.flows.chat import recall_cited
 from ibid.flows.compose import compose_prompt, widen_search
 from ibid.flows.freshness import date_citations, list_changed
 from ibid.flows.options import AskOptions
@@ -61,6 +62,8 @@ def ask(
     """
     options = widen_search(options, generator)
     found = search(query, options.search, index=index, embedder=embedder, reranker=reranker)
+    if query.cited:
+        found = recall_cited(found, index)
     return answer_from(
         found, options, index=index, embedder=embedder, generator=generator, on_text=on_text
     )

@@ -131,6 +131,20 @@ class AskOptions:
     settings_hash: str = ""
 
 
+KEEP_DAYS: Final = 90
+"""Days after which an answer leaves the log."""
+
+
+@dataclass(frozen=True, slots=True)
+class LogOptions:
+    """What becomes of answers: whether they are kept, for how many days (None: for good), and
+    whether a remote model's answer to the same question is given again."""
+
+    keep: bool = True
+    keep_days: float | None = KEEP_DAYS
+    reuse: bool = False
+
+
 def describe_said(
     *,
     allow: Iterable[str] | None = None,

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
 from ibid.errors import BadSetting, LibraryNotFound
-from ibid.flows.options import AskOptions, IngestOptions, SearchOptions
+from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
 from ibid.library import Library
 from ibid.openers.endpoints import open_wire, refuse_remote
 from ibid.openers.generators import EXTRACTIVE, GENERATORS, choose_generator
@@ -99,6 +99,11 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
             template=settings.ask.template,
             context=settings.ask.context,
             settings_hash=settings_hash(settings)[:16],
+        ),
+        log=LogOptions(
+            keep=settings.answers.log,
+            keep_days=settings.answers.keep_days,
+            reuse=settings.ask.cache,
         ),
         reranker=open_reranker(settings.search.rerank, rerank_parts),
         open_reranker=partial(open_reranker, parts=rerank_parts),

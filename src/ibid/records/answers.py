@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from ibid.records.documents import JSON, Principals
+from ibid.records.documents import JSON, Box, Principals
 from ibid.records.questions import Hit, SearchMode, TraceStep
 
 
@@ -176,3 +176,20 @@ class KeptAnswer:
     key: str = ""
     options: Mapping[str, JSON] = field(default_factory=dict)
     feedback: tuple[Feedback, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPlace:
+    """A quote where it stands: the text around it in its document, at the answer's version.
+
+    `boxes` are those of the blocks that it is in, where the format has them; `source` is the URI
+    of the document.
+    """
+
+    citation: Citation
+    before: str
+    quote: str
+    after: str
+    boxes: tuple[Box, ...]
+    source: str | None
+    version: int

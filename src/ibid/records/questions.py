@@ -20,7 +20,8 @@ class Query:
     """One question and what may be searched for it.
 
     `filter` is an expression of the filter language; `version` is a library version, None for
-    the last one; `history` holds the earlier questions and answers of a conversation, in order.
+    the last one; `history` holds the earlier questions and answers of a conversation, in order, and
+    `cited` what those answers cited: it may be cited again, by those who may still see it.
     """
 
     text: str
@@ -29,6 +30,7 @@ class Query:
     include_archived: bool = False
     version: int | None = None
     history: tuple[str, ...] = ()
+    cited: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -144,6 +144,15 @@ class AskSettings:
     context: AskContext = _setting(  # noqa: RUF009 - a field
         "search", "what a model is sent", choices=get_args(AskContext)
     )
+    cache: bool = _setting(False, "give a remote model's answer to the same question again")
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersSettings:
+    """What becomes of the answers that were given."""
+
+    log: bool = _setting(True, "keep every answer in the library")
+    keep_days: int | None = _setting(90, "days after which an answer leaves the log", low=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +198,7 @@ class Settings:
     rerank: RerankSettings = RerankSettings()
     ask: AskSettings = AskSettings()
     spending: SpendingSettings = SpendingSettings()
+    answers: AnswersSettings = AnswersSettings()
     ingest: IngestSettings = IngestSettings()
     reading: ReadingSettings = ReadingSettings()
     index: IndexSettings = IndexSettings()

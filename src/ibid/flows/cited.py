@@ -1,0 +1,73 @@
+"""Cited places: each quote of a kept answer where it stands, with the text around it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ibid.errors import BadQuery
+from ibid.protocols import Index
+from ibid.records import Box, Citation, CitedPlace, Document, KeptAnswer, Principals
+
+AROUND: Final = 300
+"""Characters of the document that are shown at most on either side of a quote."""
+
+
+def find_places(
+    kept: KeptAnswer, marker: int | None, principals: Principals, *, index: Index
+) -> list[CitedPlace]:
+    """The places that an answer cites, each once, in its order; with `marker`, those of that one.
+
+    Raises BadQuery for a marker that cites nothing, UnknownDocument where a document is gone.
+    """
+    cited: dict[tuple[object, ...], Citation] = {}
+    for citation in kept.answer.citations:
+        if citation.quote is not None and marker in (None, citation.marker):
+            place = (citation.marker, citation.document_id, citation.start, citation.end)
+            cited.setdefault(place, citation)
+    if marker is not None and not cited:
+        raise BadQuery(
+            f"answer {kept.answer.id} has no place cited as [{marker}]",
+            hint=f"`ibid answers {kept.answer.id}` shows what it cites",
+        )
+    return [
+        _find_place(citation, kept.answer.version, principals, index) for citation in cited.values()
+    ]
+
+
+def _find_place(
+    citation: Citation, version: int, principals: Principals, index: Index
+) -> CitedPlace:
+    assert citation.document_id is not None
+    assert citation.start is not None
+    assert citation.end is not None
+    document = index.answers.read_document(citation.document_id, version, principals)
+    text = document.text
+    first = _find_edge(text, citation.start, -1)
+    last = _find_edge(text, citation.end, 1)
+    return CitedPlace(
+        citation=citation,
+        before=text[first : citation.start],
+        quote=text[citation.start : citation.end],
+        after=text[citation.end : last],
+        boxes=_find_boxes(document, citation.start, citation.end),
+        source=document.source,
+        version=version,
+    )
+
+
+def _find_edge(text: str, place: int, step: int) -> int:
+    """Where what is shown on one side of a place ends: between two words, within the document."""
+    edge = min(max(place + step * AROUND, 0), len(text))
+    while 0 < edge < len(text) and edge != place and not text[edge - (step < 0)].isspace():
+        edge -= step
+    return edge
+
+
+def _find_boxes(document: Document, start: int, end: int) -> tuple[Box, ...]:
+    """The boxes of the blocks that a span touches."""
+    return tuple(
+        box
+        for block in document.blocks
+        if block.start < end and start < block.end
+        for box in block.boxes
+    )
