@@ -18,6 +18,7 @@ import pytest
 from ibid.errors import BadQuery, UnknownDocument
 from ibid.protocols import Index, Scope
 from ibid.records import OWNER
+from ibid.testing.index_access import IndexAccessTests
 from ibid.testing.index_answers import IndexAnswerTests
 from ibid.testing.index_parts import (
     ALL,
@@ -267,7 +268,9 @@ class IndexScopeTests:
         assert find_both(snapshot, "plan", Scope(include_archived=True)) == {"plan new", "plan old"}
 
 
-class IndexSuite(IndexSearchTests, IndexScopeTests, IndexVersionTests, IndexAnswerTests):
+class IndexSuite(
+    IndexSearchTests, IndexScopeTests, IndexAccessTests, IndexVersionTests, IndexAnswerTests
+):
     """All tests of the Index protocol; a subclass gives the fixture `open_index`."""
 
     @pytest.fixture
