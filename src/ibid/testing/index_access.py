@@ -83,7 +83,7 @@ class IndexAccessTests:
 
     @settings(
         max_examples=40,
-        phases=(Phase.generate,),
+        phases=(Phase.generate,),  # to shrink what takes a library each time would take minutes
         deadline=None,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
     )
