@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, TypeAlias
+from typing import Final
 
+from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.checks import CHECKS
+from ibid.answering.checking.fact_checks import count_held
+from ibid.answering.checking.facts import Facts, join_facts, read_facts
 from ibid.answering.evidence import Unit, find_language, split_units
-from ibid.answering.facts import Facts, join_facts, read_facts
-from ibid.language.analyzer import content_terms
 from ibid.records import Citation, Claim, Hit, Verdict
-
-LEAST_COVERAGE: Final = 0.5
-"""Share of a claim's content words that its evidence must hold."""
 
 LONGEST_EVIDENCE: Final = 3
 """Consecutive sentences that may stand together as evidence."""
-
-Check: TypeAlias = Callable[[Facts, Facts, Facts], str | None]
-"""(claim, evidence, whole passage) -> what differs, None when nothing does."""
 
 
 def verify_claims(
@@ -61,8 +56,11 @@ class _Source:
         """What stands above each unit and holds for it: titles, table header, lead-in."""
         above = " \n".join([self.hit.document.title or "", *self.hit.passage.headings])
         texts = [f"{above} \n{unit.context}" for unit in self.units]
-        # A title names its subject: "Never Mind" denies nothing.
-        return [replace(read_facts(text, language=self._language), negated=()) for text in texts]
+        return [read_facts(text, language=self._language, context=True) for text in texts]
+
+    def join(self, first: int, last: int) -> Facts:
+        """The facts of a run of units, with what stands above them."""
+        return join_facts([*self.facts[first : last + 1], *self.contexts[first : last + 1]])
 
     @cached_property
     def whole(self) -> Facts:
@@ -153,27 +151,32 @@ def _cite(
 def _find_evidence(claim: str, facts: Facts, source: _Source) -> _Finding:
     """The units that the claim repeats; else the run of units that covers it best.
 
-    Of runs that cover as much it is the shortest, the truest, the one with the most of the words in
-    itself and not in what stands above it, the first. Short goes before true: a sentence that says
-    another number must not be rescued by a neighbour in which that number means something else.
+    Of runs that cover as many of its words and facts it is the shortest, then the one with more of
+    the words, the truest, the first. Short goes before true: a sentence that says another number
+    must not be rescued by a neighbour in which that number means something else. Where the claim
+    is not supported it is the run with most of its words: that is what it got wrong.
     """
-    best: tuple[tuple[float, ...], _Finding] | None = None
+    best: list[tuple[tuple[int, ...], _Finding]] = []
     for first, last in _list_runs(len(source.units)):
         span = source.units[first].start, source.units[last].end
         if _is_repeated(claim, source.hit.passage.text[slice(*span)]):
             return _Finding(source, *span, None)
-        own = join_facts(source.facts[first : last + 1])
-        evidence = join_facts([own, *source.contexts[first : last + 1]])
-        covered = len(facts.words & evidence.words)
-        if best and covered < -best[0][0]:
+        alignment = Alignment(facts, source.join(first, last))
+        held = alignment.covered + count_held(alignment)
+        ranks = ((held, alignment.covered), (alignment.covered, held))
+        orders = [(-one, last - first, -other) for one, other in ranks]
+        if best and all(order > kept for order, (kept, _) in zip(orders, best, strict=True)):
             continue
-        reasons = [reason for check in CHECKS if (reason := check(facts, evidence, source.whole))]
-        order = (-covered, last - first, len(reasons), -len(facts.words & own.words), first)
-        if best is None or order < best[0]:
-            best = order, _Finding(source, *span, reasons[0] if reasons else None)
-    if best is None:
+        reasons = [reason for check in CHECKS if (reason := check(alignment, source.whole))]
+        finding = _Finding(source, *span, reasons[0] if reasons else None)
+        found = [((*order, len(reasons), first), finding) for order in orders]
+        best = [
+            min(pair, key=lambda one: one[0]) for pair in zip(best or found, found, strict=True)
+        ]
+    if not best:
         return _Finding(source, 0, len(source.hit.passage.text), "the passage says nothing")
-    return best[1]
+    (_, fullest), (_, nearest) = best
+    return nearest if fullest.reason and nearest.reason else fullest
 
 
 def _list_runs(units: int) -> Iterator[tuple[int, int]]:
@@ -190,100 +193,3 @@ def _is_repeated(claim: str, units: str) -> bool:
 
 def _bare(text: str) -> str:
     return " ".join(text.split()).strip(' .!?…|"“”„«»「」')
-
-
-# -- the checks -----------------------------------------------------------------------------------
-
-
-def check_quotations(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
-    """Words in quotation marks stand in the passage as they are, white space aside."""
-    whole = " ".join(passage.text.split())
-    for quotation in claim.quotations:
-        if " ".join(quotation.split()).rstrip(".,") not in whole:
-            return f"the passage does not hold the words “{quotation}”"
-    return None
-
-
-def check_quantities(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
-    """Every number of the claim is in the evidence, in the same unit or an equal one."""
-    years = {float(date.year) for date in evidence.dates}
-    for quantity in claim.quantities:
-        if quantity in evidence.quantities or (not quantity.unit and quantity.value in years):
-            continue
-        same_unit = [other.text for other in evidence.quantities if other.unit == quantity.unit]
-        others = same_unit or [other.text for other in evidence.quantities]
-        return _differ(quantity.text, others)
-    return None
-
-
-def check_dates(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
-    """Every date of the claim is in the evidence, which may be more exact."""
-    for date in claim.dates:
-        if not any(other.holds(date) for other in evidence.dates):
-            return _differ(date.text, [other.text for other in evidence.dates])
-    return None
-
-
-def check_names(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
-    """Every name and identifier of the claim is in the evidence."""
-    for name in claim.names:
-        stands = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", evidence.text, re.IGNORECASE)
-        if not stands and not _is_inflected(name, evidence):
-            others = [other for other in evidence.names if other not in claim.names]
-            return _differ(name, others[:3])
-    return None
-
-
-def _is_inflected(name: str, evidence: Facts) -> bool:
-    """Whether a word stands in the evidence with another ending; a code never does."""
-    terms = frozenset(content_terms(name, evidence.language))
-    return name.isalpha() and bool(terms) and terms <= evidence.terms
-
-
-def check_negation(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
-    """What one of the two denies, the other does not state."""
-    denied_by_claim = frozenset().union(*claim.negated)
-    denied_by_passage = frozenset().union(*evidence.negated)
-    if claim.negated and not evidence.negated:
-        return "the claim denies what the passage does not deny"
-    if any(denied & claim.terms and not denied & denied_by_claim for denied in evidence.negated):
-        return "the passage denies what the claim states"
-    if denied_by_claim and not denied_by_claim & (denied_by_passage | evidence.terms):
-        return "the claim denies what the passage does not speak of"
-    if denied_by_claim and not denied_by_claim & denied_by_passage:
-        return "the claim denies what the passage states"
-    return None
-
-
-def check_coverage(claim: Facts, evidence: Facts, passage: Facts) -> str | None:
-    """Enough of the claim's content words are in the evidence."""
-    if not claim.words:
-        return None
-    if len(claim.words & evidence.words) >= LEAST_COVERAGE * len(claim.words):
-        return None
-    missing = [
-        word
-        for word in re.findall(r"\w+", claim.text)
-        if claim.words.intersection(content_terms(word, claim.language)) - evidence.words
-    ]
-    return f"the passage does not speak of {', '.join(dict.fromkeys(missing[:5]))}"
-
-
-CHECKS: Final[tuple[Check, ...]] = (
-    check_quantities,
-    check_dates,
-    check_names,
-    check_negation,
-    check_quotations,
-    check_coverage,
-)
-"""What is compared, the most telling difference first; a citation gives the first reason."""
-
-
-def _differ(said: str, others: Sequence[str]) -> str:
-    held = ", ".join(dict.fromkeys(others[:3]))
-    return (
-        f"the claim says {said}, the passage {held}"
-        if held
-        else (f"the passage does not say {said}")
-    )

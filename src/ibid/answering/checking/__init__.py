@@ -1,0 +1,1 @@
+"""What is compared between a claim and its evidence, and the words that it is compared by."""

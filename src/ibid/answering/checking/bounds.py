@@ -1,0 +1,60 @@
+"""The bounds that words put on a number or a date: at least, up to, before, about."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final
+
+from ibid.answering.checking.measures import Bound
+from ibid.answering.checking.vocabulary import load_words, split_lines
+
+REACH: Final = 32
+"""Characters in front of a fact in which its bound is looked for."""
+
+_NAMES: Final[dict[str, Bound]] = {
+    "at_least": ">=",
+    "at_most": "<=",
+    "more": ">",
+    "less": "<",
+    "about": "~",
+}
+_ARTICLE: Final = r"(?:(?:the|an?|el|las?|los|les?|de[nmr]|of|de|von)\s+)?"
+_COUNTER: Final = "[冊人個本枚回件名台匹个次张只位岁歳]?"
+
+
+def find_bound(text: str, start: int, end: int) -> tuple[Bound, int]:
+    """The bound that words beside a fact put on it, and where those in front of it begin.
+
+    The longest phrase in front wins, then one behind.
+    """
+    before = text[max(0, start - REACH) : start]
+    found = [
+        (match.start() - len(before) + start, bound)
+        for bound, pattern in _patterns("bounds_before")
+        if (match := pattern.search(before))
+    ]
+    after: list[Bound] = [
+        bound for bound, pattern in _patterns("bounds_after") if pattern.match(text, end)
+    ]
+    if after and (not found or after[0] in ("<=", ">=")):
+        return after[0], start
+    if not found:
+        return "", start
+    place, bound = min(found)
+    return bound, place
+
+
+@cache
+def _patterns(table: str) -> tuple[tuple[Bound, re.Pattern[str]], ...]:
+    return tuple(
+        (_NAMES[name], _compile("|".join(split_lines(lines)), behind=table == "bounds_after"))
+        for name, lines in load_words("shared")[table].items()
+    )
+
+
+def _compile(phrases: str, *, behind: bool) -> re.Pattern[str]:
+    if behind:
+        return re.compile(rf"\s*{_COUNTER}(?:{phrases})", re.IGNORECASE)
+    edge = r"(?:(?<!\w)|(?<=[⺀-鿿]))"
+    return re.compile(rf"{edge}(?:{phrases})\s*{_ARTICLE}\Z", re.IGNORECASE)

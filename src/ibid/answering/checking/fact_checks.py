@@ -1,0 +1,166 @@
+"""Whether every number, date and time of a claim is said in its evidence, of the same thing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.facts import Facts, Piece, Word
+from ibid.answering.checking.measures import Fact, agrees
+from ibid.answering.checking.moments import date_holds, time_holds, weekday_holds
+
+CLEARLY: Final = 0.25
+"""By how much another number must be nearer to the claim's words to be the one that is meant."""
+
+_HOLDS: Final[dict[str, Callable[[Fact, Fact], bool]]] = {
+    "date": date_holds,
+    "time": time_holds,
+    "weekday": weekday_holds,
+}
+
+
+def check_facts(alignment: Alignment, passage: Facts) -> str | None:
+    """Every number, date and time of the claim is said in the evidence, and of the same thing."""
+    for place, piece in enumerate(alignment.claim.pieces):
+        for fact in piece.facts:
+            reason = _check_fact(alignment, place, fact)
+            if reason:
+                return reason
+    return None
+
+
+def _check_fact(alignment: Alignment, place: int, fact: Fact) -> str | None:
+    near: list[tuple[float, Fact, int]] = []
+    far: list[tuple[float, Fact, int]] = []
+    counted = _find_counted(alignment.claim.pieces[place], fact)
+    for other, piece in enumerate(alignment.evidence.pieces):
+        for held in piece.facts:
+            if is_comparable(fact, held):
+                score = alignment.closeness(place, other, fact)
+                score += _counts_same(alignment, counted, piece, held)
+                (near if fact_holds(fact, held) else far).append((score, held, other))
+    best_near, _, near_place = max(near, key=lambda one: one[0], default=(-1.0, fact, -1))
+    rivals = [
+        f for f in far if not near or not _is_told(alignment, place, f[1]) or f[2] == near_place
+    ]
+    best_far = max(rivals if near else far, key=lambda one: one[0], default=None)
+    if near and (best_far is None or best_far[0] <= best_near + CLEARLY):
+        return None
+    said = _write_fact(fact, alignment.claim)
+    if best_far is None:
+        numbers = [other.text for other in alignment.evidence.facts if _is_number(other)]
+        return tell_difference(said, numbers if _is_number(fact) else [])
+    return f"the claim says {said}, the passage {_write_fact(best_far[1], alignment.evidence)}"
+
+
+def count_held(alignment: Alignment) -> int:
+    """How many facts of the claim the evidence says, of whatever it says them."""
+    held = alignment.evidence.facts
+    return sum(
+        any(is_comparable(fact, other) and fact_holds(fact, other) for other in held)
+        for fact in alignment.claim.facts
+    )
+
+
+def _is_number(fact: Fact) -> bool:
+    """Whether a fact is a quantity, which any other can stand against in a reason."""
+    return bool(fact.unit) or not fact.family
+
+
+def _is_told(alignment: Alignment, place: int, held: Fact) -> bool:
+    """Whether a piece of the claim says this fact of the evidence too."""
+    said = alignment.claim.pieces[place].facts
+    return any(is_comparable(fact, held) and fact_holds(fact, held) for fact in said)
+
+
+def _write_fact(fact: Fact, facts: Facts) -> str:
+    signs = {
+        "<": "less than ",
+        ">": "more than ",
+        "<=": "at most ",
+        ">=": "at least ",
+        "~": "about ",
+    }
+    timed = {"<": "before ", ">": "after ", "<=": "until ", ">=": "from "}
+    table = {**signs, **timed} if fact.family in ("date", "time", "weekday") else signs
+    return table.get(fact.bound, "") + fact.text
+
+
+def is_comparable(claim: Fact, evidence: Fact) -> bool:
+    """Whether two facts are of one kind, so that one can be held against the other."""
+    if claim.family == evidence.family or {claim.family, evidence.family} == {"°C", "°F"}:
+        return True
+    # A year and a bare number look alike; an age is a span of time too.
+    numbers = {claim.family, evidence.family}
+    ages = numbers <= {"age", "month", ""} and "age" in numbers
+    pounds = numbers in ({"pound", "GBP"}, {"pound", "kg"})
+    return numbers == {"date", ""} or ages or pounds
+
+
+def fact_holds(claim: Fact, evidence: Fact) -> bool:
+    """Whether the claim's fact follows from the evidence's, bound and all."""
+    if claim.family in _HOLDS and claim.family == evidence.family:
+        return _HOLDS[claim.family](claim, evidence) and _turns_same(claim, evidence)
+    if {claim.family, evidence.family} == {"date", ""}:
+        date, number = (claim, evidence) if claim.family == "date" else (evidence, claim)
+        return date.value[0] == number.value[0] and not any(date.value[1:])
+    if {claim.family, evidence.family} == {"age", ""}:
+        age, number = (claim, evidence) if claim.family == "age" else (evidence, claim)
+        return age.value[0] == number.value[0] * 12 and _turns_same(claim, evidence)
+    if {claim.family, evidence.family} == {"age", "month"}:
+        return claim.value == evidence.value and _turns_same(claim, evidence)
+    pounds = [_weigh_pounds(one, other) for one, other in ((claim, evidence), (evidence, claim))]
+    return agrees(*pounds)
+
+
+def _weigh_pounds(fact: Fact, other: Fact) -> Fact:
+    """Pounds as the money or the weight that the other is."""
+    if fact.family != "pound" or other.family not in ("GBP", "kg"):
+        return fact
+    factor = 1.0 if other.family == "GBP" else 0.45359237
+    return replace(fact, family=other.family, value=tuple(v * factor for v in fact.value))
+
+
+def _turns_same(claim: Fact, evidence: Fact) -> bool:
+    """Whether the bounds of two dates or times look the same way, where both have one."""
+    said, held = claim.bound.replace("~", ""), evidence.bound.replace("~", "")
+    return not (said and held) or said[0] == held[0]
+
+
+def _find_counted(piece: Piece, fact: Fact) -> Word | None:
+    """The word that a number counts: the next one after it."""
+    after = [word for word in piece.words if word.start >= fact.end and word.terms]
+    return after[0] if after and after[0].start - fact.end <= 2 else None
+
+
+def _counts_same(alignment: Alignment, counted: Word | None, piece: Piece, held: Fact) -> float:
+    other = _find_counted(piece, held)
+    if counted is None or other is None:
+        return 0.0
+    return 1.0 if counted.keys & other.keys else 0.0
+
+
+def check_counted(alignment: Alignment, passage: Facts) -> str | None:
+    """What a bare number counts is what it counts in the evidence."""
+    missing = alignment.missing
+    for piece in alignment.claim.pieces:
+        for fact in piece.facts:
+            counted = _find_counted(piece, fact) if not fact.family else None
+            if counted is None or counted not in missing:
+                continue
+            for held_piece in alignment.evidence.pieces:
+                for held in held_piece.facts:
+                    other = _find_counted(held_piece, held)
+                    if other is not None and fact_holds(fact, held):
+                        return f"the claim counts {counted.text}, the passage {other.text}"
+    return None
+
+
+def tell_difference(said: str, others: Sequence[str]) -> str:
+    """One sentence on what the claim says and what the passage has in its place."""
+    held = ", ".join(dict.fromkeys(others[:3]))
+    return (
+        f"the claim says {said}, the passage {held}" if held else f"the passage does not say {said}"
+    )

@@ -1,0 +1,272 @@
+"""What a sentence states that can be checked: facts, names, negations, quantifiers, in pieces.
+
+A piece is a stretch between two joints ("and", a comma): what stands in one belongs together. So
+that "opens at 9 and closes at 17" doesn't hold "opens at 17", every fact is met with the words of
+its own piece.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+from ibid.answering.checking.bounds import find_bound
+from ibid.answering.checking.closed import read_members
+from ibid.answering.checking.lexicon import Lexicon, Sense, load_lexicon
+from ibid.answering.checking.measures import Bound, Fact, read_quantities
+from ibid.answering.checking.moments import read_dates, read_times, read_weekdays
+from ibid.answering.checking.names import read_dense_names, read_names
+from ibid.answering.checking.vocabulary import DENSE
+from ibid.language.analyzer import content_terms
+
+_IDENTIFIER: Final = re.compile(
+    r"(?<!\w)(?=[\w./:-]*[^\W\d_])(?=[\w./:-]*[\d_])\w+(?:[-_./:]\w+)*", re.ASCII
+)
+_WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_ELIDED_WORD: Final = re.compile(r"[^\W_]+")
+_DENSE_WORD: Final = re.compile("[ァ-ヺー]+|[a-zA-Z]+|[㐀-鿿々]")
+_DENSE_EMPTY: Final = frozenset(
+    "的了着过是在和与及或就都也还们其之而于以为因所我你他她它把将等个有到会対的中"
+)
+_QUOTATION: Final = re.compile(
+    r"(?<!\w)\"(?=\S)([^\"\n]+)\"(?!\w)"
+    r"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」"
+)
+_NOT_ONLY: Final = re.compile(
+    r"\b(?:not only|nicht nur|non seulement|no sólo|no solo)\b|不仅|だけでなく", re.I
+)
+
+
+_OLDER: Final = re.compile(r"older|älter|plus ancien|más antigu", re.IGNORECASE)
+"""What is older than a year is from before it."""
+
+HAN_WEIGHT: Final = 0.4
+
+Key: TypeAlias = str | Sense | tuple[str, float]
+"""What two texts can share: a term, a sense, a fact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word that carries meaning, by its terms and senses; `signs` are what else it tells."""
+
+    text: str
+    start: int
+    terms: frozenset[str]
+    senses: tuple[Sense, ...] = ()
+    signs: tuple[str, ...] = ()
+
+    @property
+    def keys(self) -> frozenset[Key]:
+        """What it can be met by: its terms and senses."""
+        return self.terms | frozenset(self.senses)
+
+    @property
+    def opposites(self) -> frozenset[Sense]:
+        """The senses of which this word says the opposite."""
+        return frozenset((concept, -sign) for concept, sign in self.senses)
+
+    @property
+    def weight(self) -> float:
+        """What the word counts: a single Han character is a part of a word."""
+        return HAN_WEIGHT if len(self.text) == 1 and self.text >= "㐀" else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What is said between two joints; `sentence` counts the sentences of a reading from 0.
+
+    A context (a title, the header of a table) has the sentence -1: it lends its words and facts,
+    and denies nothing. `opposes` tells that it names one of two opposites.
+    """
+
+    text: str
+    words: tuple[Word, ...]
+    facts: tuple[Fact, ...]
+    signs: frozenset[str]
+    sentence: int = 0
+    opposes: bool = False
+
+    @property
+    def content(self) -> list[Word]:
+        """The words that carry meaning."""
+        return [word for word in self.words if word.terms or word.senses]
+
+    @property
+    def senses(self) -> dict[int, int]:
+        """The sign of each concept that is named with one sign only."""
+        signs: dict[int, set[int]] = {}
+        for word in self.words:
+            for concept, sign in word.senses:
+                signs.setdefault(concept, set()).add(sign)
+        return {concept: min(found) for concept, found in signs.items() if len(found) == 1}
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a stretch of text states, piece by piece."""
+
+    text: str
+    language: str | None
+    pieces: tuple[Piece, ...]
+    names: tuple[str, ...] = ()
+    quotations: tuple[str, ...] = ()
+    sequence: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def words(self) -> list[Word]:
+        """The words that carry meaning, in order."""
+        return [word for piece in self.pieces for word in piece.content]
+
+    @property
+    def facts(self) -> list[Fact]:
+        """The facts of all pieces, in order."""
+        return [fact for piece in self.pieces for fact in piece.facts]
+
+
+def read_facts(text: str, *, language: str | None = None, context: bool = False) -> Facts:
+    """The facts of a sentence or two; `context` is for what stands above one."""
+    lexicon = load_lexicon(language)
+    facts, codes, bare = _read_all_facts(text, language)
+    bare = _blank(bare, (match.span() for match in _NOT_ONLY.finditer(bare)))
+    words = list(_read_words(bare, lexicon, language))
+    names = list(read_names(_blank(bare, ()), language, lexicon))
+    if lexicon.language in DENSE:
+        names += read_dense_names(text, lexicon.language)
+    return Facts(
+        text=text,
+        language=language,
+        pieces=tuple(_cut_pieces(text, bare, words, facts, lexicon, context=context)),
+        names=tuple(dict.fromkeys([*codes, *names])),
+        quotations=tuple(next(filter(None, match)) for match in _QUOTATION.findall(text)),
+        sequence=tuple(match[0].casefold() for match in _WORD.finditer(text)),
+    )
+
+
+def join_facts(parts: Sequence[Facts]) -> Facts:
+    """The facts of several texts, at least one, as those of one; each is a sentence of its own."""
+    pieces = []
+    for number, part in enumerate(parts):
+        base = number * 100
+        for piece in part.pieces:
+            place = piece.sentence if piece.sentence < 0 else base + piece.sentence
+            pieces.append(replace(piece, sentence=place))
+    return Facts(
+        text="\n".join(part.text for part in parts),
+        language=parts[0].language,
+        pieces=tuple(pieces),
+        names=tuple(dict.fromkeys(name for part in parts for name in part.names)),
+        quotations=tuple(quotation for part in parts for quotation in part.quotations),
+        sequence=tuple(word for part in parts for word in part.sequence),
+    )
+
+
+def _read_all_facts(text: str, language: str | None) -> tuple[list[Fact], list[str], str]:
+    """The facts with their bounds, the codes, and the text with all of these blanked."""
+    found = _apart([*read_dates(text), *read_times(text, language), *read_weekdays(text)])
+    rest = _blank(text, ((fact.start, fact.end) for fact in found))
+    quantities = read_quantities(rest, language)
+    spans = {(fact.start, fact.end) for fact in quantities}
+    codes = [match for match in _IDENTIFIER.finditer(rest) if match.span() not in spans]
+    inside = [range(*match.span()) for match in codes]
+    found += [fact for fact in quantities if not any(fact.start in code for code in inside)]
+    rest = _blank(rest, (match.span() for match in codes))
+    found += read_members(rest, language)
+    facts, bounds = [], []
+    for fact in sorted(_apart(found), key=lambda fact: fact.start):
+        bound, place = find_bound(text, fact.start, fact.end)
+        if fact.family == "date" and bound == ">" and _OLDER.match(text, place):
+            bound = "<"
+        facts.append(replace(fact, bound=bound))
+        bounds.append((min(place, fact.start), fact.end))
+    return facts, [match[0] for match in codes], _blank(rest, bounds)
+
+
+def _apart(facts: Iterable[Fact]) -> list[Fact]:
+    """The facts without those that overlap a longer one."""
+    kept: list[Fact] = []
+    for fact in sorted(facts, key=lambda fact: (fact.start - fact.end, fact.start)):
+        if all(fact.end <= other.start or fact.start >= other.end for other in kept):
+            kept.append(fact)
+    return kept
+
+
+def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[Word]:
+    """The words of a text: first the phrases of the lexicon, then what lies between them."""
+    phrases = list(lexicon.phrases.finditer(text))
+    for match in phrases:
+        key = match[0].casefold()
+        dense = lexicon.language in DENSE
+        signs, senses = lexicon.signs.get(key, ()), lexicon.senses.get(key, ())
+        terms = frozenset({key}) if senses or (dense and not signs) else frozenset[str]()
+        yield Word(match[0], match.start(), terms, senses, signs)
+    rest = _blank(text, (match.span() for match in phrases))
+    if lexicon.language in DENSE:
+        for match in _DENSE_WORD.finditer(rest):
+            if match[0] not in _DENSE_EMPTY:
+                yield Word(match[0], match.start(), frozenset({match[0].casefold()}))
+        return
+    pattern = _ELIDED_WORD if lexicon.language == "fr" else _WORD
+    for match in pattern.finditer(rest):
+        yield _read_word(match, lexicon, language)
+
+
+def _read_word(match: re.Match[str], lexicon: Lexicon, language: str | None) -> Word:
+    word = match[0].casefold().replace("’", "'")
+    signs = lexicon.signs.get(word, ())
+    if word.endswith("n't"):
+        signs = (*lexicon.signs.get(word[:-3], ()), *(() if signs else ("not",)), *signs)
+    terms = frozenset(content_terms(match[0], language)) if not signs else frozenset[str]()
+    senses = lexicon.senses.get(word) or next(
+        (lexicon.senses[term] for term in sorted(terms) if term in lexicon.senses), ()
+    )
+    return Word(match[0], match.start(), terms, senses, signs)
+
+
+def _cut_pieces(
+    text: str,
+    bare: str,
+    words: Sequence[Word],
+    facts: Sequence[Fact],
+    lexicon: Lexicon,
+    *,
+    context: bool,
+) -> Iterator[Piece]:
+    cuts = [match.start() for match in lexicon.joints.finditer(bare)]
+    sentence_ends = [match.end() for match in re.finditer(r"[.!?](?=\s)|[。！？\n]", bare)]
+    edges = sorted({0, len(text), *cuts, *sentence_ends})
+    for start, end in pairwise(edges):
+        inside = sorted((w for w in words if start <= w.start < end), key=lambda w: w.start)
+        held = tuple(fact for fact in facts if start <= fact.start < end)
+        if not inside and not held:
+            continue
+        signs = frozenset(sign for word in inside for sign in word.signs)
+        sentence = -1 if context else sum(cut <= start for cut in sentence_ends)
+        opposes = any(c in lexicon.opposed for word in inside for c, _ in word.senses)
+        piece = Piece(text[start:end], tuple(inside), held, signs, sentence, opposes)
+        yield turn_limits(piece)
+
+
+def turn_limits(piece: Piece) -> Piece:
+    """The piece with "must not weigh more than 23 kg" read as the limit that it is."""
+    denials = [word.start for word in piece.words if {"not", "forbid"} & set(word.signs)]
+    limited = [
+        f for f in piece.facts if f.bound in _TURNED and min(denials, default=f.end) < f.start
+    ]
+    if not limited:
+        return piece
+    facts = tuple(replace(f, bound=_TURNED[f.bound]) if f in limited else f for f in piece.facts)
+    return replace(piece, facts=facts, signs=piece.signs - {"not", "must", "may", "forbid"})
+
+
+_TURNED: Final[dict[Bound, Bound]] = {">": "<=", "<": ">="}
+
+
+def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """The text with dots in place of these ranges, so that nothing in them is read twice."""
+    for start, end in spans:
+        text = text[:start] + "·" * (end - start) + text[end:]
+    return text

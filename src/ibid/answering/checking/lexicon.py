@@ -1,0 +1,94 @@
+"""The words of a language as they are met: what each signals, and what it means."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, TypeAlias
+
+from ibid.answering.checking.vocabulary import (
+    DENSE,
+    LANGUAGES,
+    load_words,
+    split_lines,
+    split_words,
+)
+from ibid.language.analyzer import content_terms
+
+Sense: TypeAlias = tuple[int, int]
+"""A concept, by the number of its line, and 1 for it or -1 for its opposite."""
+
+_JOINT_SIGNS: Final = r'[,;:()—–|、。，；：“”„«»「」"]'
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """The words of one language, each with what it signals; `phrases` finds those of many words.
+
+    `signs` maps a word to the names of its tables: "not", "all", "must", "condition"; `senses` maps
+    a stem or word to its concepts; `opposed` are the concepts that have an opposite.
+    """
+
+    language: str
+    signs: Mapping[str, tuple[str, ...]]
+    senses: Mapping[str, tuple[Sense, ...]]
+    opposed: frozenset[int]
+    phrases: re.Pattern[str]
+    joints: re.Pattern[str]
+    articles: frozenset[str]
+
+
+@cache
+def load_lexicon(language: str | None) -> Lexicon:
+    """The words of a language; the English ones where there are none of its own."""
+    language = language if language in LANGUAGES else "en"
+    assert language is not None
+    tables = load_words(language)
+    signs: dict[str, tuple[str, ...]] = {}
+    for name, words in tables["signs"].items():
+        for word in split_words(words):
+            signs[word] = (*signs.get(word, ()), name)
+    senses, opposed = _read_concepts(tables["concepts"]["lines"], language)
+    dense = language in DENSE
+    found = [word for word in {*signs, *senses} if dense or not re.fullmatch(r"[\w'-]+", word)]
+    return Lexicon(
+        language=language,
+        signs=signs,
+        senses=senses,
+        opposed=opposed,
+        phrases=_match_any(found, dense=dense),
+        joints=_match_any(split_words(tables["grammar"]["joints"]), dense=dense, or_=_JOINT_SIGNS),
+        articles=frozenset(split_words(tables["grammar"]["articles"])),
+    )
+
+
+def _match_any(words: list[str], *, dense: bool, or_: str = "(?!)") -> re.Pattern[str]:
+    """A pattern for any of the words, longest first, or for something else."""
+    edge = "" if dense else r"\b"
+    joined = "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+    return re.compile(rf"{or_}|{edge}(?:{joined}){edge}", re.IGNORECASE)
+
+
+def _read_concepts(
+    lines: str, language: str
+) -> tuple[dict[str, tuple[Sense, ...]], frozenset[int]]:
+    senses: dict[str, tuple[Sense, ...]] = {}
+    opposed = set()
+    for number, line in enumerate(split_lines(lines)):
+        sides = line.split("|")
+        if len(sides) == 2:
+            opposed.add(number)
+        for side, sign in zip(sides, (1, -1), strict=False):
+            for key in (key for word in split_words(side) for key in _find_keys(word, language)):
+                if (number, sign) not in senses.get(key, ()):
+                    senses[key] = (*senses.get(key, ()), (number, sign))
+    return senses, frozenset(opposed)
+
+
+def _find_keys(word: str, language: str) -> list[str]:
+    """What a word is met by: itself where it is a phrase or has no stem, else its stem too."""
+    if language in DENSE or " " in word:
+        return [word]
+    return list(dict.fromkeys([word, *content_terms(word, language)[:1]]))

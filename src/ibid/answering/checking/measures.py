@@ -1,0 +1,257 @@
+"""Quantities: a number with its unit in base units, and the bound that is put on it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Final, Literal, TypeAlias
+
+from ibid.answering.checking.numerals import Numeral, read_numerals
+from ibid.answering.checking.vocabulary import load_words, split_lines, split_words
+
+Bound: TypeAlias = Literal["", "<", "<=", ">", ">=", "~"]
+
+ROUGHLY: Final = 0.1
+"""How far a number that is said to be rough may lie from the exact one."""
+
+CONVERTED: Final = 0.015
+"""How far two numbers in different units of one kind may differ: 5 miles are about 8 km."""
+
+_DENSE: Final = re.compile("[぀-ヿ㐀-鿿]")
+
+
+@cache
+def _units() -> Mapping[str, tuple[float, str]]:
+    units = {}
+    for line in split_lines(load_words("shared")["units"]):
+        head, _, words = line.partition(": ")
+        base, factor = head.split()
+        for word in split_words(words):
+            units[word] = float(factor), base
+    return units
+
+
+@cache
+def _unit_pattern() -> re.Pattern[str]:
+    words = sorted(_units(), key=len, reverse=True)
+    dense = "|".join(re.escape(word) for word in words if _DENSE.match(word))
+    spaced = "|".join(re.escape(word) for word in words if not _DENSE.match(word))
+    return re.compile(rf"[\s -]*(?P<unit>{dense}|(?:{spaced})(?![a-zà-ÿ0-9_]))", re.IGNORECASE)
+
+
+_BEFORE: Final = re.compile(
+    r"(?P<sign>us\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b)\s?\Z", re.IGNORECASE
+)
+_HAN_PERCENT: Final = re.compile("百分之\\Z")
+_ARTICLE: Final = re.compile(
+    r"\b(?P<article>an?|one|per|each|every|ein|eine|einen|einem|einer|pro|jede[ns]?|une?|par|"
+    r"chaque|uno?|una|por|cada|al|im|am)[\s-]+|[一每毎](?=[天年周個个])",
+    re.IGNORECASE,
+)
+_INDEFINITE: Final = frozenset(
+    ["a", "an", "one", "ein", "eine", "einen", "einem", "einer", "un", "une", "uno", "una"]
+)
+_EVERY_VALUES: Final = {
+    **dict.fromkeys(
+        ("daily", "täglich", "quotidien", "quotidiennement", "diario", "diariamente", "每日"),
+        (86_400.0, "s"),
+    ),
+    **dict.fromkeys(
+        ("weekly", "wöchentlich", "hebdomadaire", "semanal", "semanalmente"), (604_800.0, "s")
+    ),
+    **dict.fromkeys(("monthly", "monatlich", "mensuel", "mensual", "mensualmente"), (1.0, "month")),
+    **dict.fromkeys(
+        ("yearly", "annually", "annual", "jährlich", "annuel", "anual", "anualmente"),
+        (12.0, "month"),
+    ),
+}
+_EVERY: Final = re.compile(rf"\b(?:{'|'.join(_EVERY_VALUES)})\b", re.IGNORECASE)
+_FRACTIONS: Final = re.compile(
+    r"\b(?:(?P<half>half|hälfte|moitié|mitad)"
+    r"|(?P<third>(?:a|one) third|ein drittel|un tiers|un tercio)"
+    r"|(?P<quarter>(?:a|one) quarter(?! of an? (?:hour|year))|ein viertel|un quart"
+    r"|una cuarta parte))\b"
+    r"(?!\s+(?:a|an|an?\s+hour|past|jahr|stunde))",
+    re.IGNORECASE,
+)
+_FRACTION_VALUES: Final = {"half": 50.0, "third": 100 / 3, "quarter": 25.0}
+_HALVES: Final = re.compile(
+    r"(?P<and>\s+and\s+a\s+half|\s+et\s+demie?|\s+y\s+media|\s*半)|"
+    r"(?P<only>\bhalf\s+an?\s+|\bhalbe[ns]?\s+|\bdemi-|\bmedi[ao]\s+|半)",
+    re.IGNORECASE,
+)
+_RANGE: Final = re.compile(
+    r"\s?[-–—~〜～]\s?|\s+(?:to|and|bis|und|à|et|a|y|al)\s+(?:las?\s+)?|[到至から]+"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One thing that can be compared: `family` says with what, `value` is equal when it is.
+
+    A quantity's family is its base unit ("" when only a number was said) and its value one number
+    or the two ends of a range. `text` is how it was written, from `start` to `end`.
+    """
+
+    family: str
+    value: tuple[float, ...]
+    text: str = field(compare=False)
+    start: int = field(compare=False)
+    end: int = field(compare=False)
+    bound: Bound = ""
+    unit: str = field(default="", compare=False)
+
+
+def read_quantities(text: str, language: str | None) -> list[Fact]:
+    """The quantities of a text in order, ranges as one; bounds are read by `read_bounds`."""
+    facts = [
+        *(_measure(text, numeral) for numeral in read_numerals(text, language)),
+        *_read_single(text),
+        *_read_fractions(text),
+    ]
+    kept: list[Fact] = []
+    for fact in sorted((f for f in facts if f is not None), key=lambda f: (f.start, -f.end)):
+        if not kept or fact.start >= kept[-1].end:
+            kept.append(fact)
+    return _join_ranges(text, kept)
+
+
+def _measure(text: str, numeral: Numeral) -> Fact | None:
+    """The numeral with what it counts; None for a lone Han numeral, which is part of a word."""
+    start, end, value = numeral.start, numeral.end, numeral.value
+    half = _HALVES.match(text, end)
+    unit = _unit_pattern().match(text, end)
+    if unit and not half:
+        half = _HALVES.match(text, unit.end())
+    elif half:
+        unit = _unit_pattern().match(text, half.end())
+    if half and half["and"]:
+        value += 0.5
+        end = half.end()
+    before = _BEFORE.search(text, 0, start) if not unit else None
+    percent = _HAN_PERCENT.search(text, 0, start)
+    if percent:
+        return Fact("%", (value,), text[percent.start() : end], percent.start(), end, unit="%")
+    if unit is None and before is None:
+        han = numeral.worded and not text[start:end].isascii() and _DENSE.match(text[start])
+        if han and (end - start == 1 or text[start:end] in "百千万亿億"):
+            return None
+        return Fact("", (value,), text[start:end], start, end)
+    word = (unit["unit"] if unit else before["sign"] if before else "").casefold()
+    factor, base = _units()[word]
+    start = before.start() if before else start
+    end = max(end, unit.end() if unit else end)
+    return Fact(base, (round(value * factor, 9),), text[start:end].strip(), start, end, unit=word)
+
+
+def _read_single(text: str) -> Iterator[Fact]:
+    """What an article counts: an hour, per day, eine Woche; half of one too."""
+    for match in _ARTICLE.finditer(text):
+        unit = _unit_pattern().match(text, match.end())
+        fact = _count_one(text, match.start(), unit) if unit else None
+        rate = match["article"] is None or match["article"].casefold() not in _INDEFINITE
+        if fact and (rate or (fact.family in ("s", "month") and fact.unit != "second")):
+            yield fact
+    for match in _EVERY.finditer(text):
+        value, family = _EVERY_VALUES[match[0].casefold()]
+        yield Fact(family, (value,), match[0], *match.span(), unit="rate")
+    for match in _HALVES.finditer(text):
+        unit = _unit_pattern().match(text, match.end()) if match["only"] else None
+        fact = _count_one(text, match.start(), unit) if unit else None
+        if fact:
+            yield replace(fact, value=(fact.value[0] / 2,))
+
+
+def _count_one(text: str, start: int, unit: re.Match[str]) -> Fact | None:
+    """One of a unit; None for letters that are a unit behind figures only."""
+    word = unit["unit"].casefold()
+    if len(word) == 1 and not _DENSE.match(word):
+        return None
+    factor, base = _units()[word]
+    return Fact(base, (factor,), text[start : unit.end()], start, unit.end(), unit=word)
+
+
+def _read_fractions(text: str) -> Iterator[Fact]:
+    for match in _FRACTIONS.finditer(text):
+        value = _FRACTION_VALUES[match.lastgroup or "half"]
+        yield Fact("%", (value,), match[0], *match.span(), unit="fraction")
+
+
+def _join_ranges(text: str, facts: Sequence[Fact]) -> list[Fact]:
+    """Two quantities with a dash or "to" between them as one with two ends."""
+    joined: list[Fact] = []
+    for fact in facts:
+        last = joined[-1] if joined else None
+        if last and _makes_range(text, last, fact):
+            joined[-1] = _make_range(text, last, fact)
+        else:
+            joined.append(fact)
+    return joined
+
+
+def _makes_range(text: str, last: Fact, fact: Fact) -> bool:
+    gap = text[last.end : fact.start]
+    if not _RANGE.fullmatch(gap) or len(last.value) > 1:
+        return False
+    listed = gap.strip() in ("and", "und", "et", "y")
+    opened = re.search(r"\b(?:between|zwischen|entre)\s+\Z", text[: last.start], re.IGNORECASE)
+    article = re.match(r"[^\W\d]", fact.text) and fact.unit and not re.search(r"\d", fact.text)
+    return (
+        last.family in ("", fact.family)
+        and (not listed or bool(opened))
+        and not (article and last.family and not last.unit)
+    )
+
+
+def _make_range(text: str, last: Fact, fact: Fact) -> Fact:
+    factor = _units()[fact.unit][0] if fact.unit in _units() and not last.family else 1.0
+    value = (round(last.value[0] * factor, 9), fact.value[-1])
+    span = last.start, fact.end
+    return replace(fact, value=value, text=text[slice(*span)], start=span[0], end=span[1])
+
+
+# -- comparing ------------------------------------------------------------------------------------
+
+
+def agrees(claim: Fact, evidence: Fact) -> bool:
+    """Whether what the claim says of this quantity follows from what the evidence says."""
+    if not _bounds_agree(claim, evidence):
+        return False
+    if claim.family != evidence.family:
+        return _temperatures_agree(claim, evidence)
+    if len(claim.value) == 1 and len(evidence.value) == 2:
+        return claim.value[0] in evidence.value
+    if len(claim.value) != len(evidence.value):
+        return False
+    return all(
+        abs(one - other) <= _tolerance(claim, evidence) * max(abs(other), 1e-9)
+        for one, other in zip(claim.value, evidence.value, strict=True)
+    )
+
+
+def _tolerance(claim: Fact, evidence: Fact) -> float:
+    if claim.bound == "~":
+        return ROUGHLY
+    converted = claim.unit != evidence.unit and claim.family not in ("", "s", "month", "byte")
+    return CONVERTED if converted else 1e-9
+
+
+def _temperatures_agree(claim: Fact, evidence: Fact) -> bool:
+    if {claim.family, evidence.family} != {"°C", "°F"}:
+        return False
+    celsius, fahrenheit = (claim, evidence) if claim.family == "°C" else (evidence, claim)
+    return all(
+        abs(c * 9 / 5 + 32 - f) <= 1 for c, f in zip(celsius.value, fahrenheit.value, strict=False)
+    )
+
+
+def _bounds_agree(claim: Fact, evidence: Fact) -> bool:
+    """Whether the claim's bound follows: none may be turned round, or added but "up to"."""
+    said, held = claim.bound.replace("~", ""), evidence.bound.replace("~", "")
+    if said and held:
+        strict = claim.family not in ("time", "date", "s", "month")
+        return said[0] == held[0] and (said == held or not strict)
+    timed = claim.family in ("time", "date", "s", "month")
+    return not said or said == "<=" or (said == ">=" and timed)

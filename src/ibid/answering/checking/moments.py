@@ -1,0 +1,279 @@
+"""Dates, times of day and weekdays, as six languages write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Final
+
+from ibid.answering.checking.measures import Fact
+from ibid.answering.checking.numerals import read_numerals
+from ibid.answering.checking.vocabulary import load_words, split_lines
+
+_SHORT_MONTHS: Final = frozenset(
+    [
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sept",
+        "sep",
+        "oct",
+        "okt",
+        "nov",
+        "dec",
+        "dez",
+        "may",
+        "mars",
+    ]
+)
+"""Months that are words too, or abbreviations: a day, a year or a capital must mark them."""
+
+_WEEK_PARTS: Final = {
+    "weekdays": range(5), "weekday": range(5), "werktags": range(5), "wochentags": range(5),
+    "en semaine": range(5), "días laborables": range(5), "工作日": range(5), "平日": range(5),
+    "weekend": range(5, 7), "weekends": range(5, 7), "wochenende": range(5, 7),
+    "week-end": range(5, 7), "fin de semana": range(5, 7), "fines de semana": range(5, 7),
+    "周末": range(5, 7), "週末": range(5, 7),
+}  # fmt: skip
+
+
+@cache
+def _months() -> Mapping[str, int]:
+    lines = split_lines(load_words("shared")["months"])
+    return {word: number for number, line in enumerate(lines, 1) for word in line.split()}
+
+
+@cache
+def _weekdays() -> Mapping[str, range]:
+    lines = split_lines(load_words("shared")["weekdays"])
+    days = {word: range(n, n + 1) for n, line in enumerate(lines) for word in line.split()}
+    return days | _WEEK_PARTS
+
+
+def _any_of(words: Mapping[str, object], *, dense: bool) -> str:
+    chosen = [word for word in words if ("一" <= word[0] <= "鿿") == dense]
+    return "|".join(re.escape(word) for word in sorted(chosen, key=len, reverse=True))
+
+
+@cache
+def _date_pattern() -> re.Pattern[str]:
+    month = rf"(?P<month{{0}}>{_any_of(_months(), dense=False)})\b\.?"
+    day = r"(?P<d{0}>\d{{1,2}})(?:st|nd|rd|th|er|\.)?"
+    year = r"(?:,?\s+(?:de\s+|del\s+)?(?P<y{0}>\d{{4}})\b(?!\s*(?:%|€|\$)))?"
+    return re.compile(
+        r"\b(?P<y1>\d{4})-(?P<m1>\d{1,2})-(?P<d1>\d{1,2})\b"
+        rf"|\b{day.format(2)}\s+(?:of\s+|de\s+)?{month.format(2)}{year.format(2)}"
+        rf"|\b{month.format(3)}\s+(?:the\s+)?{day.format(3)}(?![\w:%])(?!\.\d){year.format(3)}"
+        rf"|\b{month.format(4)},?\s+(?:de\s+|del\s+)?(?P<y4>\d{{4}})\b"
+        r"|(?<!\d)(?:(?P<y5>\d{4})年)?(?P<m5>\d{1,2})月(?:(?P<d5>\d{1,2})[日号號])?"
+        r"|(?<!\d)(?P<y6>\d{4})年(?!間)"
+        r"|\b(?P<d7>\d{1,2})\.(?P<m7>\d{1,2})\.(?P<y7>\d{4})\b"
+        r"|\b(?P<d8>\d{1,2})/(?P<m8>\d{1,2})/(?P<y8>\d{4})\b"
+        rf"|\b{month.format(9)}(?![\w-])",
+        re.IGNORECASE,
+    )
+
+
+_HAN_DATE: Final = re.compile("[一二三四五六七八九十〇零]+(?=[年月日号號])")
+_YEAR: Final = re.compile(
+    r"(?<![\w.,:/-])(?P<y>1\d{3}|20\d{2}|21\d{2})(?![\w%€$£]|[.,:/]\d| (?:%|€|\$|£))(?:er jahre)?"
+)
+_TIME: Final = re.compile(
+    r"(?<![\w.:])(?P<h>\d{1,2})(?:[:.](?P<m>\d{2})|(?P<french>\s?h(?:\s?(?P<fm>\d{2}))?(?!\w)))?"
+    r"\s*(?P<half>[ap]\.?\s?m\b\.?|uhr\b|o'clock|o’clock|hs?\b)?"
+    r"(?P<part>\s*(?:in the (?:morning|afternoon|evening)|at night"
+    r"|(?:de|por) la (?:mañana|tarde|noche)"
+    r"|du (?:matin|soir)|de l'après-midi|(?:morgens|vormittags|nachmittags|abends|früh)))?",
+    re.IGNORECASE,
+)
+_EAST_TIME: Final = re.compile(
+    r"(?P<part>上午|早上|清晨|中午|下午|晚上|傍晚|午前|午後|夜)?の?"
+    r"(?P<h>\d{1,2}|[一二三四五六七八九十两]+)"
+    r"(?:[点點时時](?!間|间|候)(?:(?P<half>半)|(?P<m>\d{1,2}|[一二三四五六七八九十]+)分?)?|:(?P<colon>\d{2}))"
+)
+_NAMED_TIMES: Final = re.compile(
+    r"\b(?:(?P<noon>noon|midday|mittags?|midi|mediodía)|(?P<midnight>midnight|mitternacht|minuit|medianoche))\b"
+    r"|(?P<noon2>正午)|(?P<midnight2>午夜)",
+    re.IGNORECASE,
+)
+_AFTERNOON: Final = re.compile(
+    r"p|.*(?:afternoon|evening|night|tarde|noche|soir|après|nachmittag|abend|下午|晚上|傍晚|午後|夜)",
+    re.IGNORECASE,
+)
+_MORNING: Final = re.compile(
+    r"a\.?\s?m|.*(?:morning|mañana|matin|morgen|vormittag|früh|上午|早上|清晨|午前)", re.IGNORECASE
+)
+_CLOCK_BEFORE: Final = re.compile(
+    r"(?:\b(?:a|hasta|desde|de) las?|\bà|\bat|\bum|\bgegen)\s+\Z", re.IGNORECASE
+)
+
+
+def read_dates(text: str) -> Iterator[Fact]:
+    """The dates of a text, each (year, month, day) with 0 for what was not said."""
+    digits = _HAN_DATE.sub(_write_digits, text) if not text.isascii() else text
+    if len(digits) != len(text):  # offsets must hold: 十二月 is padded in front
+        digits = text
+    taken: list[range] = []
+    for match in _date_pattern().finditer(digits):
+        parts = {name[0]: value for name, value in match.groupdict().items() if value}
+        if _is_month(text, match, parts):
+            month = parts.get("m", "0")
+            number = int(month) if month.isdigit() else _months()[month.casefold()]
+            if number <= 12:
+                value = (float(parts.get("y", 0)), float(number), float(parts.get("d", 0)))
+                taken.append(range(*match.span()))
+                yield Fact("date", value, text[slice(*match.span())].strip(), *match.span())
+    for match in _YEAR.finditer(text):
+        if not any(match.start() in span for span in taken):
+            yield Fact("date", (float(match["y"]), 0.0, 0.0), match[0], *match.span())
+
+
+def _write_digits(match: re.Match[str]) -> str:
+    numerals = read_numerals(match[0] + "十", None)
+    value = str(int(read_numerals(match[0], None)[0].value)) if numerals else match[0]
+    return value.rjust(len(match[0]), " ") if len(value) <= len(match[0]) else match[0]
+
+
+def _is_month(text: str, match: re.Match[str], parts: Mapping[str, str]) -> bool:
+    """Whether a month that stands alone is one: "may", "mar" and "mars" are words too."""
+    word = parts.get("m", "")
+    if "y" in parts or "d" in parts or word.isdigit():
+        return True
+    opens = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1:] in ".!?"
+    return word.casefold() not in _SHORT_MONTHS or (word[0].isupper() and not opens)
+
+
+def read_times(text: str, language: str | None) -> Iterator[Fact]:
+    """The times of day, in minutes; (minutes, 1) where morning or afternoon was left open."""
+    for match in _TIME.finditer(text):
+        fact = _read_clock(text, match, language)
+        if fact:
+            yield fact
+    for match in _NAMED_TIMES.finditer(text):
+        noon = match["noon"] or match["noon2"]
+        yield Fact("time", (720.0 if noon else 0.0, 0.0), match[0], *match.span())
+    if not text.isascii():
+        yield from _read_east(text)
+    if language in (None, "en"):
+        yield from _read_oclock(text)
+
+
+def _read_east(text: str) -> Iterator[Fact]:
+    for match in _EAST_TIME.finditer(text):
+        minute = 30.0 if match["half"] else _read_small(match["m"] or match["colon"] or "0")
+        value = _place_in_day(_read_small(match["h"]), minute, match["part"] or "", open_=False)
+        yield Fact("time", value, match[0], *match.span())
+
+
+def _read_small(han: str) -> float:
+    """The value of figures or Han numerals below a hundred."""
+    if han.isdigit():
+        return float(han)
+    tens, found, ones = han.partition("十")
+    digits = {sign: value for value, sign in enumerate("零一二三四五六七八九")} | {"两": 2}
+    if not found:
+        return float(digits.get(tens, 0))
+    return float(digits.get(tens, 1) * 10 + digits.get(ones, 0))
+
+
+_HOURS: Final = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
+_OCLOCK: Final = re.compile(
+    rf"\b(?P<past>half past )?(?P<hour>{'|'.join(_HOURS)})\b"
+    r"(?:\s+(?P<clock>o['’]clock|[ap]\.?m\b\.?))?"
+    r"(?P<part>\s+in the (?:morning|afternoon|evening)|\s+at night)?",
+    re.IGNORECASE,
+)
+
+
+def _read_oclock(text: str) -> Iterator[Fact]:
+    for match in _OCLOCK.finditer(text):
+        if match["past"] or match["clock"] or match["part"]:
+            hour = _HOURS.index(match["hour"].casefold()) + 1
+            part = f"{match['clock'] or ''} {match['part'] or ''}".replace("o'clock", "").strip()
+            value = _place_in_day(hour, 30.0 if match["past"] else 0.0, part, open_=True)
+            yield Fact("time", value, match[0], *match.span())
+
+
+def _read_clock(text: str, match: re.Match[str], language: str | None) -> Fact | None:
+    hour, minute = int(match["h"]), int(match["m"] or match["fm"] or 0)
+    half, part = match["half"] or "", match["part"] or ""
+    pointed = match["m"] and text[match.end("h")] == "."
+    clock = bool(half.strip("hs ") or part or (match["m"] and not pointed) or match["fm"])
+    if pointed and not half and not part:
+        return None
+    if not clock:
+        # "17 h" is a clock where something like "à" or "las" stands before it.
+        before = _CLOCK_BEFORE.search(text, 0, match.start())
+        clock = bool(before) and (
+            bool(match["french"] or half) or (before or [""])[0].strip().endswith(("las", "la"))
+        )
+    if not clock or hour > 24 or minute > 59:
+        return None
+    open_ = bool(re.match(r"o.clock", half, re.IGNORECASE)) or not (
+        match["m"] or half or match["french"]
+    )
+    value = _place_in_day(hour, minute, f"{half.replace('o', '')} {part}".strip(), open_=open_)
+    return Fact(
+        "time", value, match[0].strip(), match.start(), match.start() + len(match[0].rstrip())
+    )
+
+
+def _place_in_day(hour: float, minute: float, part: str, *, open_: bool) -> tuple[float, ...]:
+    """Minutes since midnight, and 1 where it may as well be twelve hours later."""
+    if part and _AFTERNOON.match(part):
+        return (hour % 12 + 12) * 60 + minute, 0.0
+    if part and _MORNING.match(part):
+        return hour % 12 * 60 + minute, 0.0
+    return hour % 24 * 60 + minute, float(open_ and hour <= 12)
+
+
+def read_weekdays(text: str) -> Iterator[Fact]:
+    """The weekdays, each or each range with the numbers of its days from Monday, 0."""
+    facts: list[tuple[int, int, range]] = []
+    for match in _weekday_pattern().finditer(text):
+        days = _weekdays()[match[0].casefold()]
+        last = facts[-1] if facts else None
+        gap = text[last[1] : match.start()] if last else ""
+        if last and re.fullmatch(
+            r"\s?[-–—]\s?|\s+(?:to|through|bis|au|à|a|al)\s+|[至到]|から", gap
+        ):
+            facts[-1] = (last[0], match.end(), range(last[2][0], days[-1] + 1))
+        else:
+            facts.append((*match.span(), days))
+    for start, end, days in facts:
+        yield Fact("weekday", tuple(map(float, days)), text[start:end], start, end)
+
+
+@cache
+def _weekday_pattern() -> re.Pattern[str]:
+    spaced, dense = (_any_of(_weekdays(), dense=dense) for dense in (False, True))
+    return re.compile(rf"\b(?:{spaced})\b|{dense}", re.IGNORECASE)
+
+
+def date_holds(claim: Fact, evidence: Fact) -> bool:
+    """Whether all that the claim's date says is true of the evidence's, which may say more."""
+    year, month, day = claim.value
+    said = [claim.value]
+    if "/" in claim.text + evidence.text:  # 3/12 is March or December, by the country
+        said.append((year, day, month))
+    return any(
+        all(one in (0, other) for one, other in zip(value, evidence.value, strict=True))
+        for value in said
+    )
+
+
+def time_holds(claim: Fact, evidence: Fact) -> bool:
+    """Whether two times are one, twelve hours more or less where one left that open."""
+    apart = abs(claim.value[0] - evidence.value[0])
+    open_ = claim.value[1] or evidence.value[1]
+    return apart == 0 or (bool(open_) and apart == 720)
+
+
+def weekday_holds(claim: Fact, evidence: Fact) -> bool:
+    """Whether the claim's days are among the evidence's."""
+    return set(claim.value) <= set(evidence.value)

@@ -1,0 +1,77 @@
+"""Whether every name of a claim is in its evidence, beside the words that it has there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.fact_checks import tell_difference
+from ibid.answering.checking.facts import Facts, Piece
+from ibid.answering.checking.vocabulary import DENSE
+from ibid.language.analyzer import content_terms
+
+
+def check_names(alignment: Alignment, passage: Facts) -> str | None:
+    """Every name and code of the claim is in the evidence, beside the words it has in the claim."""
+    claim, evidence = alignment.claim, alignment.evidence
+    for name in claim.names:
+        if not _holds_name(name, evidence):
+            others = [other for other in evidence.names if other not in claim.names]
+            return tell_difference(name, others)
+    return _find_other_subject(alignment)
+
+
+def _holds_name(name: str, evidence: Facts) -> bool:
+    if evidence.language in DENSE and not name.isascii():
+        return name in evidence.text
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", evidence.text, re.IGNORECASE):
+        return True
+    terms = frozenset(content_terms(name, evidence.language))
+    known = frozenset().union(*(word.terms for word in evidence.words))
+    return name.isalpha() and bool(terms) and terms <= known
+
+
+def _find_other_subject(alignment: Alignment) -> str | None:
+    """A name that the evidence has in another sentence, while the nearest speaks of others."""
+    claim, evidence = alignment.claim, alignment.evidence
+    sentences: dict[int, list[Piece]] = {}
+    for piece in evidence.pieces:
+        if piece.sentence >= 0:
+            sentences.setdefault(piece.sentence, []).append(piece)
+    if len(sentences) < 2:
+        return None
+    above = " ".join(piece.text for piece in evidence.pieces if piece.sentence < 0)
+    for clause in alignment.claim_clauses:
+        names = [name for name in claim.names if _stands(name, clause.text)]
+        nearest = _find_nearest_sentence(clause, names, sentences) if names else None
+        if nearest is None:
+            continue
+        text = " ".join(piece.text for piece in nearest)
+        lost = [name for name in names if not _stands(name, f"{text} {above}")]
+        strangers = [n for n in evidence.names if _stands(n, text) and n not in claim.names]
+        if lost and strangers:
+            return tell_difference(lost[0], strangers)
+    return None
+
+
+def _find_nearest_sentence(
+    clause: Piece, names: Sequence[str], sentences: dict[int, list[Piece]]
+) -> list[Piece] | None:
+    """The one sentence that has most of a clause's words, at least two, its names aside."""
+    plain = [word for word in clause.words if word.text not in names]
+    scores = {
+        number: sum(
+            any(word.keys & other.keys for piece in pieces for other in piece.words)
+            for word in plain
+        )
+        for number, pieces in sentences.items()
+    }
+    best = max(scores.values(), default=0)
+    if best < 2 or list(scores.values()).count(best) != 1:
+        return None
+    return sentences[max(scores, key=lambda number: scores[number])]
+
+
+def _stands(name: str, text: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}", text, re.IGNORECASE) is not None

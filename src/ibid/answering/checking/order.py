@@ -1,0 +1,230 @@
+"""Order: what comes before what, which is more than which, and who does it to whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.facts import Facts, Key, Piece, Word
+from ibid.answering.checking.lexicon import load_lexicon
+from ibid.answering.checking.vocabulary import DENSE
+
+_ORDERING: Final = ("earlier", "later")
+_JOINING: Final = frozenset(
+    [
+        "and",
+        "or",
+        "und",
+        "oder",
+        "et",
+        "ou",
+        "y",
+        "o",
+        "e",
+        ",",
+        ";",
+        "&",
+        "/",
+        "和",
+        "与",
+        "及",
+        "と",
+        "や",
+        "、",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Relation:
+    """Two sides of a sentence, normalised: the first is earlier, or more, than the second."""
+
+    first: frozenset[Key]
+    second: frozenset[Key]
+    kind: str
+
+
+def check_relations(alignment: Alignment, passage: Facts) -> str | None:
+    """What the claim puts first, or higher, the evidence doesn't put second."""
+    ours = list(_read_relations(alignment.claim))
+    theirs = list(_read_relations(alignment.evidence))
+    for said in ours:
+        rivals = [held for held in theirs if held.kind == said.kind]
+        straight = max((_overlap(said, held, cross=False) for held in rivals), default=0)
+        cross = max((_overlap(said, held, cross=True) for held in rivals), default=0)
+        if cross > straight:
+            return "the claim turns the order of the passage round"
+    return None
+
+
+def _overlap(said: _Relation, held: _Relation, *, cross: bool) -> int:
+    first, second = (held.second, held.first) if cross else (held.first, held.second)
+    return len(said.first & first) + len(said.second & second)
+
+
+def _read_relations(facts: Facts) -> Iterator[_Relation]:
+    sentences: dict[int, list[Piece]] = {}
+    for piece in facts.pieces:
+        sentences.setdefault(piece.sentence, []).append(piece)
+    for pieces in sentences.values():
+        words = [word for piece in pieces for word in piece.words]
+        for place, word in enumerate(words):
+            sign = next((sign for sign in (*_ORDERING, "than") if sign in word.signs), None)
+            if sign is None:
+                continue
+            left, right = _split_sides(pieces, words, place, dense=facts.language in DENSE)
+            if sign == "than":
+                yield from _compare_sides(left, right, facts.language)
+            elif left and right:
+                sides = (left, right) if sign == "earlier" else (right, left)
+                yield _Relation(_keys(sides[0]), _keys(sides[1]), "order")
+
+
+def _split_sides(
+    pieces: Sequence[Piece], words: Sequence[Word], place: int, *, dense: bool
+) -> tuple[list[Word], list[Word]]:
+    """What stands on both sides: "A before B", "Before B, A"; in Chinese, Japanese "B 之前 A"."""
+    if dense:
+        return list(words[place + 1 :]), list(words[:place])
+    if place == 0 and len(pieces) > 1:
+        inside = [word for word in pieces[0].words if word is not words[0]]
+        return [word for piece in pieces[1:] for word in piece.words], inside
+    return list(words[:place]), list(words[place + 1 :])
+
+
+def _compare_sides(
+    left: Sequence[Word], right: Sequence[Word], language: str | None
+) -> Iterator[_Relation]:
+    """Of "A is deeper than B": A has more of what the word in front of "than" names."""
+    opposed = load_lexicon(language).opposed
+    senses = [(c, sign) for word in left[-2:] for c, sign in word.senses if c in opposed]
+    if not senses:
+        return
+    concept, sign = senses[-1]
+    bare = [word for word in left if all(c != concept for c, _ in word.senses)]
+    sides = (bare, right) if sign > 0 else (right, bare)
+    yield _Relation(_keys(sides[0]), _keys(sides[1]), f"more {concept}")
+
+
+def _keys(words: Sequence[Word]) -> frozenset[Key]:
+    return frozenset().union(*(word.keys for word in words))
+
+
+# -- roles ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Role:
+    """A word met once, and what stands before it: "^" where it opens, else a word or its stem."""
+
+    word: Word
+    before: str
+    after: str
+    place: int
+
+
+def check_roles(alignment: Alignment, passage: Facts) -> str | None:
+    """No two words of the claim have changed places."""
+    language = alignment.claim.language
+    ordering = {"earlier", "later", "than"}
+    if all(
+        any(ordering & piece.signs for piece in f.pieces)
+        for f in (alignment.claim, alignment.evidence)
+    ):
+        return None  # the relation has been compared
+    ours, theirs = (_read_roles(facts, language) for facts in (alignment.claim, alignment.evidence))
+    shared = sorted(ours.keys() & theirs.keys(), key=lambda key: ours[key].place)
+    for one, other in combinations(shared, 2):
+        if _are_swapped(ours[one], ours[other], theirs[one], theirs[other], language):
+            return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
+    return _check_agents(alignment, ours, theirs)
+
+
+def _read_roles(facts: Facts, language: str | None) -> dict[str, _Role]:
+    """The words that a text has once, by their first term."""
+    text, roles, twice = facts.text, {}, set()
+    articles = load_lexicon(language).articles
+    for word in _list_units(facts):
+        place = _place(facts, word)
+        if place < 0:
+            continue
+        key = min(word.terms)
+        if key in roles:
+            twice.add(key)
+        before = _read_before(text, place, articles, dense=language in DENSE)
+        after = text[place + len(word.text) :][:1] if language in DENSE else ""
+        roles[key] = _Role(word, before, after, place)
+    return {key: role for key, role in roles.items() if key not in twice}
+
+
+def _list_units(facts: Facts) -> Iterator[Word]:
+    """The words with terms; in scripts without spaces the names alone."""
+    if facts.language not in DENSE:
+        yield from (word for word in facts.words if word.terms)
+        return
+    for name in facts.names:
+        yield Word(name, facts.text.find(name), frozenset({name}))
+
+
+def _place(facts: Facts, word: Word) -> int:
+    """Where a word stands in the joined text of its sentences; -1 where that can't be told."""
+    if facts.text[word.start : word.start + len(word.text)] == word.text:
+        return word.start
+    return facts.text.find(word.text)
+
+
+def _read_before(text: str, place: int, articles: frozenset[str], *, dense: bool) -> str:
+    if dense:
+        return text[place - 1 : place] or "^"
+    before = text[:place].rstrip("\"'“„«(* ")
+    while True:
+        if not before or before[-1] in ".!?:\n":
+            return "^"
+        if before[-1] in ",;&/–—-":
+            return ","
+        word = before.split()[-1].casefold()
+        if word not in articles:
+            return word
+        before = before[: len(before) - len(word)].rstrip()
+
+
+def _are_swapped(
+    one: _Role, other: _Role, held_one: _Role, held_other: _Role, language: str | None
+) -> bool:
+    signs = {one.before, other.before, held_one.before, held_other.before}
+    if signs & _JOINING or one.before == other.before:
+        return False
+    crossed = one.before == held_other.before and other.before == held_one.before
+    if language in DENSE:
+        return crossed and (one.after, other.after) == (held_other.after, held_one.after)
+    return crossed
+
+
+def _check_agents(
+    alignment: Alignment, ours: dict[str, _Role], theirs: dict[str, _Role]
+) -> str | None:
+    """Of two names, the one that acts in the claim acts in the evidence: "B is led by A"."""
+    language = alignment.claim.language
+    agents = {w for w, signs in load_lexicon(language).signs.items() if "agent" in signs}
+    names = [key for key in ours if key in theirs and ours[key].word.text in alignment.claim.names]
+    for one, other in combinations(names, 2):
+        actors = [_find_actor(roles[one], roles[other], agents) for roles in (ours, theirs)]
+        if None not in actors and actors[0] != actors[1]:
+            return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
+    return None
+
+
+def _find_actor(one: _Role, other: _Role, agents: set[str]) -> int | None:
+    """0 or 1 for the one that acts; None where that is not said of either."""
+    by = [role.before in agents for role in (one, other)]
+    opens = [role.before == "^" for role in (one, other)]
+    if by == [True, False] and opens[1]:
+        return 0
+    if by == [False, True] and opens[0]:
+        return 1
+    if not any(by) and sum(opens) == 1 and not ({one.before, other.before} & _JOINING):
+        return opens.index(True)
+    return None

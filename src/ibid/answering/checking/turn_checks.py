@@ -1,0 +1,276 @@
+"""Whether what turns a statement is the same: negations, modals, quantifiers, conditions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from ibid.answering.checking.alignment import OPENING, Alignment, is_denial, key_fact
+from ibid.answering.checking.fact_checks import fact_holds, is_comparable
+from ibid.answering.checking.facts import Facts, Key, Piece
+
+
+def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
+    """What one of the two denies the other does not state; no word stands for its opposite."""
+    opposed = alignment.opposed
+    return _find_denied_detail(alignment) or _check_clauses(
+        alignment, lambda said, held: _compare_polarity(said, held, opposed)
+    )
+
+
+def _find_denied_detail(alignment: Alignment) -> str | None:
+    """A short denial of the evidence ("without flash") that a clause of the claim states."""
+    for held in alignment.evidence_clauses:
+        words = [word for word in held.words if word.terms]
+        if "not" not in held.signs or not 1 <= len(words) <= 2:
+            continue
+        keys = [word.keys for word in words]
+        elsewhere = [w.keys for c in alignment.evidence_clauses if c is not held for w in c.words]
+        if any(one & other for one in keys for other in elsewhere):
+            continue
+        for said in alignment.claim_clauses:
+            stated = all(any(one & word.keys for word in said.words) for one in keys)
+            if stated and not _denies(said):
+                return "the passage denies what the claim states"
+    return None
+
+
+def _check_clauses(
+    alignment: Alignment, compare: Callable[[Piece, Piece], str | None]
+) -> str | None:
+    """The first difference of a clause from all those of the evidence that are nearest to it."""
+    for place, clause in enumerate(alignment.claim_clauses):
+        if " ".join(clause.text.split()).strip(_EDGES) in " ".join(alignment.evidence.text.split()):
+            continue  # word for word
+        nearest = alignment.nearest_clauses(place)
+        reasons = [compare(clause, other) for other in nearest]
+        if reasons and all(reasons):
+            return reasons[0]
+    return None
+
+
+_EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
+
+
+def _denies(clause: Piece) -> bool:
+    """Whether a clause denies: by a negation, or by a modal that has one in it."""
+    return bool({"not", "forbid", "free"} & clause.signs) and not (
+        "not" in clause.signs and {"forbid"} & clause.signs and _lifts_ban(clause)
+    )
+
+
+def _lifts_ban(clause: Piece) -> bool:
+    """Whether a negation stands beside a ban: "is not forbidden"."""
+    banned = [word for word in clause.words if "forbid" in word.signs and "may" not in word.signs]
+    return bool(banned) and any("not" in w.signs and "forbid" not in w.signs for w in clause.words)
+
+
+def _compare_polarity(said: Piece, held: Piece, opposed: frozenset[int]) -> str | None:
+    ours, theirs = said.senses, held.senses
+    related = {"than", "earlier", "later"}
+    shared = [concept for concept in ours if concept in theirs and concept in opposed]
+    if any(_ends_in_time(clause) for clause in (said, held)):
+        shared = [concept for concept in shared if concept != OPENING]
+    if related & said.signs and related & held.signs:
+        shared = []
+    flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
+    turned = _denies(said) != _denies(held)
+    if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
+        turned = False  # left to the modals
+    if len(flipped) == int(turned):
+        return None
+    if turned:
+        soft = [
+            c
+            for c, sign in (theirs if _denies(said) else ours).items()
+            if c in opposed and sign < 0 and c not in shared
+        ]
+        if soft and not flipped:
+            return None
+        return (
+            "the claim denies what the passage states"
+            if _denies(said)
+            else "the passage denies what the claim states"
+        )
+    one, other = (_find_word(clause, flipped[0]) for clause in (said, held))
+    return f"the claim says {one}, the passage {other}"
+
+
+def _ends_in_time(clause: Piece) -> bool:
+    """Whether a clause sets an hour as the end: what is open until then closes at it."""
+    return any(fact.family == "time" and fact.bound in ("<", "<=") for fact in clause.facts)
+
+
+def _find_word(clause: Piece, concept: int) -> str:
+    return next(word.text for word in clause.words if any(c == concept for c, _ in word.senses))
+
+
+def check_denials(alignment: Alignment, passage: Facts) -> str | None:
+    """No word of the claim is one of the evidence with a prefix that denies it: paid, unpaid."""
+    held = {term: word for word in alignment.evidence.words for term in word.terms}
+    denies = any("not" in piece.signs for piece in alignment.claim.pieces)
+    for word in alignment.missing:
+        for term in word.terms:
+            other = next((held[key] for key in sorted(held) if is_denial(term, key)), None)
+            if other is not None and not denies:
+                return f"the claim says {word.text}, the passage {other.text}"
+    return None
+
+
+_MODALS: Final = ("forbid", "free", "must", "should", "may")
+_FOLLOWS: Final = {
+    "must": {"must"},
+    "should": {"should"},
+    "may": {"may", "free", "perhaps"},
+    "forbid": {"forbid"},
+    "free": {"free", "may"},
+}
+"""What must be said for it: a duty follows from a duty alone."""
+
+_MODAL_WORDS: Final = {
+    "must": "must",
+    "should": "should",
+    "may": "may",
+    "forbid": "must not",
+    "free": "need not",
+    "perhaps": "perhaps",
+}
+
+
+def check_modals(alignment: Alignment, passage: Facts) -> str | None:
+    """What is a duty, a right, a ban or a chance in one is the same in the other."""
+    return _check_clauses(alignment, _compare_modals)
+
+
+def read_modal(clause: Piece) -> str | None:
+    """The one modal of a clause, its negation worked in: "may not" is a ban; None for others."""
+    found = [modal for modal in _MODALS if modal in clause.signs]
+    if not found:
+        return None
+    if found[0] == "forbid" and _lifts_ban(clause):
+        return "may"
+    if found[0] in ("forbid", "free"):
+        return found[0]
+    if "not" in clause.signs:
+        limits = any(fact.bound in ("<", ">", "<=", ">=") for fact in clause.facts)
+        return None if limits else {"must": "forbid", "may": "forbid"}.get(found[0])
+    return found[0] if len(found) == 1 or found[0] == "must" else None
+
+
+def _compare_modals(said: Piece, held: Piece) -> str | None:
+    ours, theirs = read_modal(said), read_modal(held)
+    if ours and theirs:
+        if theirs in _FOLLOWS[ours]:
+            return None
+    elif "perhaps" in held.signs or _may_happen(held):
+        if ours or "perhaps" in said.signs or "some" in said.signs:
+            return None
+        theirs = "perhaps"
+    else:
+        return None
+    said_word = _MODAL_WORDS[ours] if ours else "it is so"
+    return f"the claim says {said_word}, the passage {_MODAL_WORDS[theirs]}"
+
+
+_HAPPENS: Final = re.compile(
+    r"\bmay (?:also )?(?:cause|lead|be|have|result|help|increase|reduce|affect|occur|become"
+    r"|damage|vary|contain|fail|take)\b"
+    r"|\bkann (?!man).*(?:verursachen|führen|auslösen|schaden)"
+    r"|\bpeut (?:causer|provoquer|entraîner)"
+    r"|\bpuede (?:causar|provocar|producir)|可能|かもしれ|可能性",
+    re.IGNORECASE,
+)
+
+
+def _may_happen(clause: Piece) -> bool:
+    return _HAPPENS.search(clause.text) is not None
+
+
+def check_quantifiers(alignment: Alignment, passage: Facts) -> str | None:
+    """What holds of some is not said of all or most; what holds is not said of these alone."""
+    return _check_clauses(alignment, lambda said, held: _compare_quantifiers(alignment, said, held))
+
+
+def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str | None:
+    denied = "not" in said.signs
+    if "only" in said.signs and "only" not in held.signs and not _excepts(alignment):
+        return "the claim says only, the passage does not"
+    if "only" in said.signs and not _focus_same(said, held):
+        return "the claim says only of something else than the passage"
+    if "all" in said.signs and not denied and "all" not in held.signs:
+        limits = _list_unsaid(alignment, held)
+        if "some" in held.signs or "most" in held.signs:
+            return f"the claim says it of all, the passage of {_find_sign(held, 'some', 'most')}"
+        if limits:
+            return f"the claim says it of all, the passage of {', '.join(limits[:3])}"
+    if "most" in said.signs and not {"all", "most"} & held.signs:
+        return f"the claim says {_find_sign(said, 'most')}, the passage {_find_sign(held, 'some')}"
+    if "some" in held.signs and not {"some", "perhaps", "may"} & said.signs and not said.facts:
+        return f"the passage says it of {_find_sign(held, 'some')} only"
+    return None
+
+
+def _focus_same(said: Piece, held: Piece) -> bool:
+    """Whether "only" is said of the same: the words behind it, or the last one in front."""
+    ours, theirs = (_find_focus(clause) for clause in (said, held))
+    return not ours or not theirs or bool(ours & theirs)
+
+
+def _find_focus(clause: Piece) -> frozenset[Key]:
+    place = next((n for n, word in enumerate(clause.words) if "only" in word.signs), None)
+    if place is None:
+        return frozenset()
+    start = clause.words[place].start
+    facts = [key for fact in clause.facts if fact.start > start for key in key_fact(fact)][:1]
+    after = [word for word in clause.words[place:] if word.terms][:2]
+    before = [word for word in clause.words[:place] if word.terms][-1:]
+    return frozenset().union(facts, *(word.keys for word in after or before))
+
+
+def _excepts(alignment: Alignment) -> bool:
+    return any(
+        {"not", "only"} <= piece.signs or "condition" in piece.signs
+        for piece in alignment.evidence.pieces
+    )
+
+
+def _find_sign(clause: Piece, *signs: str) -> str:
+    return next((w.text for w in clause.words if set(signs) & set(w.signs)), "less")
+
+
+def _list_unsaid(alignment: Alignment, held: Piece) -> list[str]:
+    """The words and facts of a clause of the evidence that the claim leaves out."""
+    said = frozenset().union(*(word.keys for word in alignment.claim.words))
+    words = [word.text for word in held.words if word.terms and not word.keys & said]
+    facts = [
+        fact.text
+        for fact in held.facts
+        if not any(
+            is_comparable(one, fact) and (fact_holds(one, fact) or fact_holds(fact, one))
+            for one in alignment.claim.facts
+        )
+    ]
+    return words + facts
+
+
+def check_conditions(alignment: Alignment, passage: Facts) -> str | None:
+    """A condition of the evidence is not left out of a claim that repeats the rest."""
+    if alignment.missing:
+        return None
+    said = frozenset().union(*(word.keys for word in alignment.claim.words))
+    nearest = {
+        clause.sentence
+        for place in range(len(alignment.claim_clauses))
+        for clause in alignment.nearest_clauses(place)
+    }
+    for piece in alignment.evidence.pieces:
+        words = [word for word in piece.words if word.terms]
+        opens = piece.words and "condition" in piece.words[0].signs
+        if piece.sentence in nearest and opens and words:
+            facts = any(
+                fact_holds(one, held) for one in alignment.claim.facts for held in piece.facts
+            )
+            if not facts and not any(word.keys & said for word in words):
+                return f"the passage says it only “{piece.text.strip()}”"
+    return None
