@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
@@ -49,7 +50,7 @@ class _Source:
 
     @cached_property
     def facts(self) -> list[Facts]:
-        return [read_facts(unit.text, language=self._language) for unit in self.units]
+        return [read_facts(_name_cells(unit), language=self._language) for unit in self.units]
 
     @cached_property
     def contexts(self) -> list[Facts]:
@@ -65,6 +66,15 @@ class _Source:
     @cached_property
     def whole(self) -> Facts:
         return join_facts([*self.facts, *self.contexts])
+
+
+def _name_cells(unit: Unit) -> str:
+    """What a unit says; each cell of a table's row with the head of its column."""
+    if unit.kind != "row" or not unit.context:
+        return unit.text
+    heads, cells = (text.split("|") for text in (unit.context, unit.text))
+    named = zip_longest(heads[: len(cells)], cells, fillvalue="")
+    return "|".join(f"{head} {cell}" for head, cell in named)
 
 
 @dataclass(frozen=True, slots=True)

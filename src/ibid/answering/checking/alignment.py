@@ -37,6 +37,7 @@ OPPOSITE: Final = 0.8
 OPENING: Final = 0
 """The concept of opening and closing, the first line of every language."""
 
+_DAYS: Final = frozenset({"date", "weekday", "season", "part"})
 _QUOTES: Final = '“„«「"'
 _DENIALS: Final = ("un", "in", "im", "ir", "il", "non", "dis", "mis", "nicht", "des", "dés")
 
@@ -185,6 +186,8 @@ def _weigh_piece(pieces: Sequence[Piece], place: int, other: int) -> float:
         return SENTENCE_BEFORE if _is_next(pieces, other, place) else OTHER_SENTENCE
     between = pieces[min(place, other) : max(place, other) + 1]
     lone = all(is_fragment(piece) for piece in between if piece is not pieces[place])
+    if other < place and pieces[place].text.startswith("|"):
+        return FRAGMENT_BEFORE  # a row of a table speaks of one thing
     if other < place:
         return FRAGMENT_BEFORE if lone else BEFORE
     return FRAGMENT_AFTER if lone else AFTER
@@ -198,8 +201,9 @@ def _is_next(pieces: Sequence[Piece], other: int, place: int) -> bool:
 
 
 def is_fragment(piece: Piece) -> bool:
-    """Whether a piece says nothing by itself: at most two words, no fact, nothing that turns it."""
-    return len(piece.content) <= 2 and not piece.facts and not (piece.signs or piece.opposes)
+    """Whether a piece says nothing by itself: two words or a day at most, nothing that turns it."""
+    days = all(fact.family in _DAYS for fact in piece.facts)
+    return len(piece.content) <= 2 and days and not (piece.signs or piece.opposes)
 
 
 def join_fragments(pieces: Sequence[Piece]) -> list[Piece]:
