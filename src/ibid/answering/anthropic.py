@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
 from ibid.answering.options import ModelOptions
-from ibid.answering.prompt import CITING, TEMPLATES, hash_template, name_source
+from ibid.answering.prompt import CITING, TEMPLATES, hash_template, name_source, take_turns
 from ibid.answering.replies import (
     CUT,
     finish_reply,
@@ -19,7 +19,7 @@ from ibid.answering.replies import (
     stream_reply,
 )
 from ibid.protocols import Window
-from ibid.records import JSON, Delta, Message, Prompt
+from ibid.records import JSON, Delta, Prompt
 from ibid.wire import Wire
 
 VERSION: Final = "2023-06-01"
@@ -103,10 +103,10 @@ class AnthropicGenerator:
     def _build_request(self, prompt: Prompt) -> dict[str, JSON]:
         cites = bool(prompt.sources) and prompt.template == hash_template(TEMPLATES["grounded"])
         system = [m.content for m in prompt.messages if m.role == "system"]
-        said = [m for m in prompt.messages if m.role != "system"]
         if cites:
-            system, messages = [CITING], _shape_documents(prompt, said)
+            system, messages = [CITING], _shape_documents(prompt)
         else:
+            said = [m for m in prompt.messages if m.role != "system"]
             messages = [{"role": m.role, "content": m.content} for m in said]
         body: dict[str, JSON] = {
             "model": self.name,
@@ -126,10 +126,10 @@ class AnthropicGenerator:
         return body
 
 
-def _shape_documents(prompt: Prompt, said: Sequence[Message]) -> list[dict[str, JSON]]:
+def _shape_documents(prompt: Prompt) -> list[dict[str, JSON]]:
     """The turns, with the sources as documents before the last one, or before all where they last.
 
-    The questions stand bare: what the template puts around them is said by the documents.
+    Questions stand bare: what a template puts around them is said by the documents.
     """
     documents: list[JSON] = [
         {
@@ -142,15 +142,16 @@ def _shape_documents(prompt: Prompt, said: Sequence[Message]) -> list[dict[str, 
     ]
     if prompt.whole and isinstance(documents[-1], dict):
         documents[-1]["cache_control"] = _CACHED
-    turns = [message.content for message in said]
-    turns[-1] = prompt.question
-    place = 0 if prompt.whole else len(turns) - 1
+    said = [*prompt.history, prompt.question]
+    first = 0 if prompt.whole else len(said) - 1
     return [
         {
             "role": message.role,
-            "content": [*documents, {"type": "text", "text": text}] if at == place else text,
+            "content": [*documents, {"type": "text", "text": message.content}]
+            if place == first
+            else message.content,
         }
-        for at, (message, text) in enumerate(zip(said, turns, strict=True))
+        for place, message in enumerate(take_turns(said))
     ]
 
 

@@ -109,16 +109,18 @@ def build_prompt(
     said[first] = before + said[first]
     system = [Message("system", wording.system)] if wording.system else []
     return Prompt(
-        messages=(*system, *_take_turns(said)),
+        messages=(*system, *take_turns(said)),
         question=question,
         sources=tuple(sources),
         template=hash_template(wording),
         language=language,
+        history=tuple(history),
         whole=whole,
     )
 
 
-def _take_turns(said: Sequence[str]) -> list[Message]:
+def take_turns(said: Sequence[str]) -> list[Message]:
+    """The messages of user and model by turns, the first being the user's."""
     return [Message("assistant" if place % 2 else "user", text) for place, text in enumerate(said)]
 
 

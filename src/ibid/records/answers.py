@@ -26,7 +26,8 @@ class Prompt:
 
     `sources` are numbered from 1 in their order. A language model reads `messages`; a generator
     without one reads `question` and `sources`. `template` hashes the wording around them;
-    `language` is the one that question and sources are analysed in. With `whole`, the sources are
+    `language` is the one that question and sources are analysed in. `history` holds the questions
+    and answers before, by turns. With `whole`, the sources are
     all that the asker may see, in a lasting order. `schema` is the JSON schema of the answer where
     it is to be JSON and no prose.
     """
@@ -36,6 +37,7 @@ class Prompt:
     sources: tuple[Hit, ...]
     template: str
     language: str | None = None
+    history: tuple[str, ...] = ()
     whole: bool = False
     schema: Mapping[str, JSON] | None = None
 

@@ -18,7 +18,8 @@ class Reply:
     """One response: its pieces are sent one by one.
 
     After them, `stall` waits until the server stops, `chatter` goes on sending comments until
-    then, and `cut` hangs up without ending the response, as a server does that dies.
+    then, or `trickle` in place of them, and `cut` hangs up without ending the response, as a server
+    does that dies.
     """
 
     pieces: Sequence[bytes] = ()
@@ -26,14 +27,19 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     stall: bool = False
     chatter: bool = False
+    trickle: bytes = b""
     cut: bool = False
 
 
 @dataclass(slots=True)
 class ScriptedServer:
-    """A running server: where it is, what it was sent, and whether a client hung up on it."""
+    """A running server: where it is, what it was sent, and whether a client hung up on it.
+
+    A request without a body counts as one of None.
+    """
 
     url: str
+    paths: list[str] = field(default_factory=list)
     bodies: list[Any] = field(default_factory=list)
     headers: list[Mapping[str, str]] = field(default_factory=list)
     hung_up: threading.Event = field(default_factory=threading.Event)
@@ -51,8 +57,14 @@ def serve(answer: Callable[[Any], Reply]) -> Iterator[ScriptedServer]:
     """A server on this machine that answers each JSON body with what `answer` makes of it."""
 
     class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._answer(None)
+
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            self._answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+
+        def _answer(self, body: Any) -> None:
+            server.paths.append(self.path)
             server.bodies.append(body)
             server.headers.append(dict(self.headers))
             try:
@@ -89,5 +101,7 @@ def _send(handler: BaseHTTPRequestHandler, reply: Reply, server: ScriptedServer)
         handler.wfile.flush()
     if reply.stall:
         server.stopping.wait()
-    while reply.chatter and not server.stopping.wait(0.02):
-        handler.wfile.write(b": still here\n\n")
+    endless = reply.trickle or (b": still here\n\n" if reply.chatter else b"")
+    while endless and not server.stopping.wait(0.02):
+        handler.wfile.write(endless)
+        handler.wfile.flush()
