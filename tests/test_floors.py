@@ -25,13 +25,13 @@ FLOORS = [
         "testing",
     },
     {"flows"},
-    {"library", "logbook", "openers", "rerankers", "parts", "settings", "shapes", "keys"},
+    {"library", "logbook", "openers", "parts", "settings", "shapes", "keys"},
     {"cli", "service"},
     {"__main__"},
 ]
 """From the ground up; rooms of one floor do not know each other, save those of composition."""
 
-COMPOSITION = {"library", "logbook", "openers", "rerankers", "parts", "settings", "shapes", "keys"}
+COMPOSITION = {"library", "logbook", "openers", "parts", "settings", "shapes", "keys"}
 
 
 def floor_of(room: str) -> int:

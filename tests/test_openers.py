@@ -11,7 +11,7 @@ import ibid
 from conftest import open_hashing, run_ibid
 from ibid.embedding.remote import RemoteEmbedder
 from ibid.openers import EMBEDDERS, GENERATORS
-from ibid.rerankers import RERANKERS
+from ibid.openers.rerankers import RERANKERS
 from ibid.settings import load_settings
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import ScriptedGenerator

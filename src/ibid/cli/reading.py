@@ -7,6 +7,7 @@ from typing import Any, get_args
 import click
 
 from ibid.cli.call import FOUND_NOTHING, Call, Outcome, Part, verb
+from ibid.cli.durations import read_half_life
 from ibid.cli.explain import tell_reasons, tell_trace
 from ibid.cli.words import (
     count_words,
@@ -56,6 +57,9 @@ def _searching(function: Any) -> Any:
         click.option("--version", "version", type=int, help="Search a past version."),
         click.option("--include-archived", is_flag=True, help="Search archived documents too."),
         click.option("--rerank", metavar="NAME", help="What reads the hits again, or none."),
+        click.option(
+            "--recency", callback=read_half_life, metavar="TIME", help="Half-life, such as 180d."
+        ),
         click.option("--filter", metavar="EXPR", help="Such as: tag.department = 'hr'"),
         click.option("--mode", type=click.Choice(get_args(SearchMode)), help="The retrievers."),
     ):
@@ -74,7 +78,7 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
 
     They are the ones that fit TEXT best, by its words and by its meaning.
     """
-    flags = {"search.rerank": options.pop("rerank")}
+    flags = _pop_flags(options)
     with call.open_library(sends=("embedder", "reranker"), flags=flags) as library:
         query, changes = _read_options(call, text, options)
         result = library.run_search(query, **changes)
@@ -111,8 +115,8 @@ def ask_command(
     streaming = stream and not call.as_json
     flags = {
         "generator.name": generator,
-        "search.rerank": options.pop("rerank"),
         "ask.context": "whole" if whole else None,
+        **_pop_flags(options),
     }
     sends: tuple[Part, ...] = ("embedder", "reranker", "generator")
     with call.open_library(sends=sends, flags=flags) as library:
@@ -210,6 +214,14 @@ def status_command(call: Call) -> Outcome:
     told = {**shape, "embedder": f"{made.embedder}, {made.dimension} dimensions"}
     words = tell_facts({name.replace("_", " "): str(value) for name, value in told.items()})
     return Outcome(shape, words)
+
+
+def _pop_flags(options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a search that stand for settings, by their keys."""
+    return {
+        "search.rerank": options.pop("rerank"),
+        "select.half_life_days": options.pop("recency"),
+    }
 
 
 def _read_options(call: Call, text: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:

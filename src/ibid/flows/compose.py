@@ -12,7 +12,8 @@ from ibid.answering.prompt import build_prompt
 from ibid.errors import BadQuery, BadSetting
 from ibid.flows.options import AskOptions
 from ibid.protocols import Generator, Index, Scope, Snapshot, Window, Windowed
-from ibid.ranking.select import select_hits
+from ibid.ranking.neighbours import order_by_document
+from ibid.ranking.select import rank_hits, select_hits
 from ibid.records import Hit, Prompt, Query, SearchResult
 
 MOST_WHOLE: Final = 999
@@ -76,9 +77,10 @@ def _build(
     *,
     whole: bool = False,
 ) -> Prompt:
+    ordered = rank_hits(order_by_document(sources)) if options.by_document else sources
     return build_prompt(
         query.text,
-        sources,
+        ordered,
         history=history,
         template=options.template,
         language=language,

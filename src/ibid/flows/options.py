@@ -83,15 +83,37 @@ RERANK_CANDIDATES: Final = 50
 """Passages that a reranker reads: it computes anew for each of them, at every question."""
 
 
+ALIKE: Final = 0.8
+"""Likeness from which two passages of an answer's sources say the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectOptions:
+    """What becomes of ranked hits before they are shown.
+
+    `alike` is the likeness, from 0 to 1, at which passages fill one place where hits are distinct;
+    None collapses equal texts alone. With `half_life_days`, a hit loses up to the part `recency` of
+    its score with age. `join_pieces` is the size up to which neighbouring hits become one, 0 joins
+    none. `budget_pieces` bounds all that is shown; what is weakest goes first.
+    """
+
+    alike: float | None = ALIKE
+    half_life_days: float | None = None
+    recency: float = 0.2
+    join_pieces: int = 0
+    budget_pieces: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How a search is carried out.
 
     `candidates` is the depth of each retriever, `weights` are by retriever (1 unless given),
     `rerank_candidates` are read by a reranker, or k where that is more. `min_score` is held against
-    the score that is shown: the fused one, or the reranker's. With
-    `distinct`, passages of the same text fill one place. Where `section_pieces` is more than 0, a
-    hit is shown with the widest section around it that has at most so many word pieces.
+    the score that is shown: the fused one, or that of a later stage. With `distinct`, passages of
+    the same text fill one place, and near duplicates as `select` says. Where `section_pieces` is
+    more than 0, a hit is shown with the widest section around it that has at most so many word
+    pieces.
     """
 
     k: int = 10
@@ -103,11 +125,14 @@ class SearchOptions:
     distinct: bool = False
     section_pieces: int = 0
     rerank_candidates: int = RERANK_CANDIDATES
+    select: SelectOptions = SelectOptions()
 
     @property
     def selects(self) -> bool:
         """Whether hits past the first k may come to be among them."""
-        return self.distinct or self.section_pieces > 0
+        select = self.select
+        widens = self.section_pieces > 0 or select.join_pieces > 0
+        return self.distinct or widens or select.half_life_days is not None
 
 
 SOURCES: Final = 6
@@ -119,7 +144,8 @@ class AskOptions:
     """How a question is answered, and the hash of the settings that this came from.
 
     The `context` says what a model is sent: what a search found, all that the asker may see, or
-    that where it fits. With `strict`, claims that nothing supports are left out. `min_cosine` is
+    that where it fits; `by_document` puts the sources in the order of their documents' text. With
+    `strict`, claims that nothing supports are left out. `min_cosine` is
     the least likeness at which passages without any word of the question may still answer it.
     """
 
@@ -128,6 +154,7 @@ class AskOptions:
     strict: bool = False
     template: str = "grounded"
     context: AskContext = "search"
+    by_document: bool = False
     settings_hash: str = ""
 
 

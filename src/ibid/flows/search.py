@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final, get_args
 
 from ibid.errors import BadQuery
-from ibid.flows.explain import tell_fusion, tell_run, tell_selection
+from ibid.flows.explain import tell_fusion, tell_run
 from ibid.flows.options import SearchOptions
 from ibid.flows.rerank import rerank_hits
 from ibid.flows.selection import choose_hits
@@ -54,16 +54,21 @@ def search(
             )
         if reranked.failed is not None:  # the least score was meant for the reranker's
             options = replace(options, min_score=None)
-        selection = choose_hits(
-            reranked.hits, options, snapshot=snapshot, tokenizer=embedder.tokenizer, watch=watch
+        shown, more = choose_hits(
+            reranked.hits,
+            options,
+            found=len(fused),
+            snapshot=snapshot,
+            tokenizer=embedder.tokenizer,
+            watch=watch,
         )
     return SearchResult(
         query=query,
         mode=options.mode,
         version=snapshot.version,
-        hits=selection.hits,
+        hits=shown,
         timings_ms=dict.fromkeys(STAGES, 0.0) | watch.milliseconds(),
-        trace=(*steps, *reranked.steps, tell_selection(selection, len(fused))),
+        trace=(*steps, *reranked.steps, *more),
         warnings=() if reranked.failed is None else (reranked.failed,),
     )
 

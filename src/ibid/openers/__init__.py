@@ -18,13 +18,19 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
 from ibid.errors import BadSetting, LibraryNotFound
-from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
+from ibid.flows.options import (
+    AskOptions,
+    IngestOptions,
+    LogOptions,
+    SearchOptions,
+    SelectOptions,
+)
 from ibid.library import Library
 from ibid.openers.endpoints import open_wire, refuse_remote
 from ibid.openers.generators import EXTRACTIVE, GENERATORS, choose_generator
+from ibid.openers.rerankers import RerankParts, open_reranker
 from ibid.parts import Parts
 from ibid.protocols import Embedder, Generator, Index
-from ibid.rerankers import RerankParts, open_reranker
 from ibid.settings import Settings, find_library, load_settings, settings_hash
 
 __all__ = [
@@ -98,6 +104,7 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
             strict=settings.ask.strict,
             template=settings.ask.template,
             context=settings.ask.context,
+            by_document=settings.ask.by_document,
             settings_hash=settings_hash(settings)[:16],
         ),
         log=LogOptions(
@@ -259,6 +266,13 @@ def _search_options(settings: Settings, *, k: int, distinct: bool = False) -> Se
         min_score=search.min_score,
         section_pieces=search.section_pieces,
         rerank_candidates=settings.rerank.candidates,
+        select=SelectOptions(
+            alike=settings.select.alike,
+            half_life_days=settings.select.half_life_days,
+            recency=settings.select.recency,
+            join_pieces=settings.select.join_pieces,
+            budget_pieces=settings.select.budget_pieces,
+        ),
         distinct=distinct,
     )
 

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ibid.errors import BadSetting, ModelUnavailable
-from ibid.protocols import Embedder, Generator
+from ibid.protocols import Embedder, Generator, Reranker
 from ibid.settings import Settings, find_user_dir
 
 if TYPE_CHECKING:
     from ibid.wire import Wire
 
-PartT = TypeVar("PartT", Embedder, Generator)
+PartT = TypeVar("PartT", Embedder, Generator, Reranker)
 
 
 def open_wire(

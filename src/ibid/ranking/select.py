@@ -5,11 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final, TypeAlias
 
 from ibid.errors import BadQuery
 from ibid.records import Hit, Move
 
-FindTwin = Callable[[Hit, Sequence[Hit]], "Twin | None"]
+TWINS_SOUGHT: Final = 50
+"""Hits, best first, among which newer versions of those shown are looked for."""
+
+FindTwin: TypeAlias = Callable[[Hit, Sequence[Hit]], "Twin | None"]
 """Which of the hits kept so far says the same as one more, None where none does."""
 
 
@@ -39,7 +44,7 @@ class Selection:
 
 
 def select_hits(
-    ranked: Iterable[Hit],
+    ranked: Iterable[Hit] | Selection,
     k: int,
     *,
     min_score: float | None = None,
@@ -50,49 +55,71 @@ def select_hits(
 
     A hit below `min_score`, which is held against the score shown, is left out. With `distinct`,
     hits of the same text fill one place, that of the first; with `find_twin` also those that it
-    says are the same. Raises BadQuery for k below 1.
+    says are the same. What a selection has left out before stays told. Raises BadQuery for k below
+    1.
     """
     if k < 1:
         raise BadQuery(f"{k} hits asked for", hint="ask for 1 or more")
-    strong = drop_weak(ranked, min_score)
-    kept = strong
-    for find in ((_SameText() if distinct else None), find_twin):
-        if find is not None:
-            kept = collapse_twins(kept, find)
+    given = ranked if isinstance(ranked, Selection) else Selection(tuple(ranked))
+    kept = drop_weak(given, min_score)
+    finders: list[FindTwin] = [_SameText()] if distinct else []
+    if find_twin is not None:
+        finders.append(find_twin)
+    if finders:
+        kept = collapse_twins(kept, k, partial(_find_first, finders))
     return Selection(rank_hits(kept.hits[: min(k, sys.maxsize)]), kept.dropped)
 
 
-def drop_weak(hits: Iterable[Hit], min_score: float | None) -> Selection:
-    """The hits whose score is at least `min_score`; None leaves out none."""
+def drop_weak(selection: Selection, min_score: float | None) -> Selection:
+    """The selection without hits whose score is below `min_score`; None leaves out none."""
     if min_score is None:
-        return Selection(tuple(hits))
-    kept, dropped = [], []
-    for hit in hits:
-        if hit.score >= min_score:
-            kept.append(hit)
-        else:
-            dropped.append(Dropped(hit, f"score {hit.score:.4f} is below {min_score:g}"))
-    return Selection(tuple(kept), tuple(dropped))
+        return selection
+    strong = tuple(hit for hit in selection.hits if hit.score >= min_score)
+    weak = [
+        Dropped(hit, f"score {hit.score:.4f} is below {min_score:g}")
+        for hit in selection.hits
+        if hit.score < min_score
+    ]
+    return Selection(strong, (*selection.dropped, *weak))
 
 
-def collapse_twins(selection: Selection, find: FindTwin) -> Selection:
-    """The selection with hits that are the same in one place, that of the best of them.
+def collapse_twins(selection: Selection, k: int, find: FindTwin) -> Selection:
+    """The first k hits of a selection, those that are the same in one place, that of the best.
 
-    The place shows the best one, or a newer twin where `find` says so.
+    The place shows the best one, or a newer twin where `find` says so; such are looked for among
+    the first TWINS_SOUGHT hits.
     """
     kept: list[Hit] = []
     dropped = list(selection.dropped)
-    for hit in selection.hits:
+    for met, hit in enumerate(selection.hits):
+        if len(kept) >= k and met >= TWINS_SOUGHT:
+            break
         twin = find(hit, kept)
         if twin is None:
-            kept.append(hit)
+            if len(kept) < k:
+                kept.append(hit)
             continue
         shown = kept[twin.place]
         if twin.newer:
             kept[twin.place] = _raise_to(hit, shown)
             hit, shown = shown, hit
-        dropped.append(Dropped(hit, f"{twin.reason} {_tell_place(shown)}"))
+        dropped.append(Dropped(hit, f"{twin.reason} {tell_place(shown)}"))
     return Selection(tuple(kept), tuple(dropped))
+
+
+def fit_budget(selection: Selection, sizes: Sequence[int], most: int) -> Selection:
+    """The selection without its last hits, as many as go beyond `most` of `sizes` together.
+
+    The best hit stays even where it alone is more.
+    """
+    kept, size = 0, 0
+    for size_of_hit in sizes:
+        size += size_of_hit
+        if kept and size > most:
+            break
+        kept += 1
+    over = [Dropped(hit, f"beyond the budget of {most} pieces") for hit in selection.hits[kept:]]
+    return Selection(selection.hits[:kept], (*selection.dropped, *over))
 
 
 def rank_hits(hits: Iterable[Hit]) -> tuple[Hit, ...]:
@@ -106,17 +133,27 @@ def _raise_to(hit: Hit, place: Hit) -> Hit:
     return replace(hit, rank=place.rank, score=place.score, moves=(*hit.moves, move))
 
 
+def _find_first(finders: Iterable[FindTwin], hit: Hit, kept: Sequence[Hit]) -> Twin | None:
+    return next((twin for find in finders if (twin := find(hit, kept)) is not None), None)
+
+
 class _SameText:
-    """Finds a hit whose text, white space aside, is that of an earlier one."""
+    """Finds a hit whose text, white space aside, is that of one kept before and still there."""
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
 
     def __call__(self, hit: Hit, kept: Sequence[Hit]) -> Twin | None:
-        text = " ".join(hit.passage.text.split())
-        place = self._places.setdefault(text, len(kept))
-        return Twin(place, "same text as") if place < len(kept) else None
+        place = self._places.setdefault(_fold(hit), len(kept))
+        if place < len(kept) and _fold(kept[place]) == _fold(hit):
+            return Twin(place, "same text as")
+        return None
 
 
-def _tell_place(hit: Hit) -> str:
+def _fold(hit: Hit) -> str:
+    return " ".join(hit.passage.text.split())
+
+
+def tell_place(hit: Hit) -> str:
+    """Where a hit stands: its document and its range there."""
     return f"{hit.document_id} {hit.passage.start}-{hit.passage.end}"

@@ -161,7 +161,15 @@ def _build(section: type[S], values: Mapping[str, Scalar], prefix: str = "", **m
     return section(**made)
 
 
-_ANSWERING: Final = ("embedder.", "generator.", "chunking.", "search.", "rerank.", "ask.")
+_ANSWERING: Final = (
+    "embedder.",
+    "generator.",
+    "chunking.",
+    "search.",
+    "rerank.",
+    "select.",
+    "ask.",
+)
 """The sections that what is answered depends on."""
 
 

@@ -134,6 +134,27 @@ class RerankSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class SelectSettings:
+    """What becomes of ranked hits before they are shown."""
+
+    alike: float | None = _setting(
+        0.8, "likeness from which two sources of an answer say the same", low=0, high=1
+    )
+    half_life_days: float | None = _setting(
+        None, "days in which a document's recency halves", low=0.001, high=1e6
+    )
+    recency: float = _setting(
+        0.2, "the part of its score that the oldest hit loses, with a half-life", low=0, high=1
+    )
+    join_pieces: int = _setting(
+        0, "word pieces up to which neighbouring hits become one; 0 joins none", low=0, high=100_000
+    )
+    budget_pieces: int | None = _setting(
+        None, "word pieces of all hits together; the weakest go first", low=1
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class AskSettings:
     """How questions are answered."""
 
@@ -145,6 +166,7 @@ class AskSettings:
         "search", "what a model is sent", choices=get_args(AskContext)
     )
     cache: bool = _setting(False, "give a remote model's answer to the same question again")
+    by_document: bool = _setting(False, "put the sources in the order of their documents' text")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +218,7 @@ class Settings:
     chunking: ChunkingSettings = ChunkingSettings()
     search: SearchSettings = SearchSettings()
     rerank: RerankSettings = RerankSettings()
+    select: SelectSettings = SelectSettings()
     ask: AskSettings = AskSettings()
     spending: SpendingSettings = SpendingSettings()
     answers: AnswersSettings = AnswersSettings()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ibid.errors import BadSetting, ModelUnavailable
+from ibid.errors import BadSetting
+from ibid.openers.endpoints import open_wire, refuse_remote
+from ibid.openers.generators import EXTRACTIVE
 from ibid.protocols import Calibration, Embedder, Generator, Reranker
-from ibid.settings import Settings, find_user_dir
+from ibid.settings import Settings
 
 if TYPE_CHECKING:
     from ibid.settings.sections import RerankSettings
@@ -39,11 +40,7 @@ def open_reranker(name: str, parts: RerankParts) -> Reranker | None:
     reranker = RERANKERS[name](parts)
     if reranker is None:
         return None
-    if parts.settings.offline and reranker.remote is not None:
-        raise ModelUnavailable(
-            f"{reranker.name} would send text to {reranker.remote}, and ibid is offline",
-            hint="leave --offline and IBID_OFFLINE out, or use a local reranker",
-        )
+    refuse_remote(reranker, parts.settings)
     return _recalibrate(reranker, parts.settings.rerank)
 
 
@@ -106,7 +103,7 @@ def _open_cross_encoder(parts: RerankParts) -> Reranker:
 
 def _open_listwise(parts: RerankParts) -> Reranker:
     generator = parts.open_generator()
-    if generator.name == "extractive":
+    if generator.name == EXTRACTIVE:
         raise BadSetting(
             "the reranker listwise needs a language model, and the generator is extractive",
             hint="set generator.name and its endpoint, or use another reranker",
@@ -127,13 +124,10 @@ def _open_hosted(kind: str) -> Callable[[RerankParts], Reranker]:
                 f"search.rerank is {kind}, but rerank.base_url or rerank.model says nothing",
                 hint="set IBID_RERANK_BASE_URL and IBID_RERANK_MODEL",
             )
-        from ibid.keys import RERANK_KEY, find_secret
         from ibid.ranking.hosted import RERANK_SHAPES, HostedReranker
-        from ibid.wire import Wire
 
-        secret = find_secret(RERANK_KEY, os.environ, user_dir=find_user_dir())
-        wire = Wire(address, key=secret.value if secret is not None else "")
-        return HostedReranker(wire, said.model or "", RERANK_SHAPES[kind])
+        wire, model = open_wire("rerank", address, said.model or "")
+        return HostedReranker(wire, model, RERANK_SHAPES[kind])
 
     return open_hosted
 
