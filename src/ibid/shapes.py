@@ -15,11 +15,14 @@ from ibid.records import (
     OWNER,
     Answer,
     Block,
+    Box,
     Citation,
+    CitedPlace,
     Document,
     DocumentInfo,
     Hit,
     IngestReport,
+    KeptAnswer,
     Passage,
     Principals,
     SearchResult,
@@ -173,6 +176,61 @@ def _shape_proof(answer: Answer) -> Shape:
     }
 
 
+def shape_kept(kept: KeptAnswer) -> Shape:
+    """An answer from the log: as it was given, with the hits of its search and what was said."""
+    return {
+        **shape_answer(kept.answer),
+        "hits": [shape_hit(hit) for hit in kept.answer.found],
+        **_shape_keeping(kept),
+    }
+
+
+def shape_entry(kept: KeptAnswer) -> Shape:
+    """An answer as the log lists it."""
+    answer = kept.answer
+    return {
+        "answer_id": answer.id,
+        "question": answer.question,
+        "status": answer.status.value,
+        "text": answer.text,
+        "documents": list(dict.fromkeys(c.document_id for c in answer.citations if c.document_id)),
+        "principals": shape_principals(answer.request.principals),
+        "version": answer.version,
+        "generator": answer.generator,
+        "settings_hash": answer.settings_hash,
+        "prompt_hash": answer.prompt_hash,
+        **_shape_keeping(kept),
+    }
+
+
+def _shape_keeping(kept: KeptAnswer) -> Shape:
+    return {
+        "asked_at": shape_time(kept.asked_at),
+        "feedback": [
+            {
+                "rating": "good" if one.good else "bad",
+                "comment": one.comment,
+                "given_at": shape_time(one.given_at),
+            }
+            for one in kept.feedback
+        ],
+    }
+
+
+def shape_cited_place(place: CitedPlace) -> Shape:
+    """A cited place with the text around its quote."""
+    citation = place.citation
+    return {
+        **shape_citation(citation),
+        "quote": place.quote,
+        "before": place.before,
+        "after": place.after,
+        "boxes": shape_boxes(place.boxes),
+        "url": citation.url or place.source,
+        "version": place.version,
+    }
+
+
 def shape_citation(citation: Citation) -> Shape:
     """One checked citation."""
     return {
@@ -240,18 +298,23 @@ def shape_blocks(blocks: Iterable[Block]) -> list[Shape]:
             "page": block.page,
             "place": block.place,
             "lines": list(block.lines) if block.lines else None,
-            "boxes": [
-                {
-                    "page": box.page,
-                    "left": box.left,
-                    "top": box.top,
-                    "right": box.right,
-                    "bottom": box.bottom,
-                }
-                for box in block.boxes
-            ],
+            "boxes": shape_boxes(block.boxes),
         }
         for block in blocks
+    ]
+
+
+def shape_boxes(boxes: Iterable[Box]) -> list[Shape]:
+    """Rectangles on pages, in points from the page's top left corner."""
+    return [
+        {
+            "page": box.page,
+            "left": box.left,
+            "top": box.top,
+            "right": box.right,
+            "bottom": box.bottom,
+        }
+        for box in boxes
     ]
 
 

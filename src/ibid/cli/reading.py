@@ -9,6 +9,7 @@ import click
 from ibid.cli.call import FOUND_NOTHING, Call, Outcome, Part, verb
 from ibid.cli.durations import read_half_life
 from ibid.cli.explain import tell_reasons, tell_trace
+from ibid.cli.proof import tell_sources
 from ibid.cli.words import (
     count_words,
     indent,
@@ -19,16 +20,13 @@ from ibid.cli.words import (
     tell_tags,
 )
 from ibid.records import (
-    Answer,
     AnswerStatus,
-    Citation,
     DocumentInfo,
     Hit,
     Passage,
     Query,
     SearchMode,
     SearchResult,
-    Verdict,
 )
 from ibid.shapes import (
     shape_answer,
@@ -41,14 +39,6 @@ from ibid.shapes import (
 
 LINES = 6
 """Lines that a hit shows of its passage."""
-
-_MARKS = {
-    Verdict.SUPPORTED: "",
-    Verdict.SUPPORTED_ELSEWHERE: "  (wrong source: {})",
-    Verdict.UNSUPPORTED: "  (NOT supported: {})",
-    Verdict.NO_SUCH_SOURCE: "  (NOT supported: {})",
-    Verdict.UNCITED: "  (no source cited: {})",
-}
 
 
 def _searching(function: Any) -> Any:
@@ -95,6 +85,7 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
 )
 @click.option("--strict", is_flag=True, default=None, help="Leave out what no source supports.")
 @click.option("--whole", is_flag=True, help="Send a model all that you may see.")
+@click.option("--no-log", is_flag=True, help="Do not keep the answer.")
 @click.option("--stream", is_flag=True, help="Show the answer while it is written.")
 @click.option("--explain", is_flag=True, help="Show the steps that led to the answer.")
 @_searching
@@ -104,6 +95,7 @@ def ask_command(
     generator: str | None,
     strict: bool | None,
     whole: bool,
+    no_log: bool,
     stream: bool,
     explain: bool,
     **options: Any,
@@ -116,6 +108,7 @@ def ask_command(
     flags = {
         "generator.name": generator,
         "ask.context": "whole" if whole else None,
+        "answers.log": False if no_log else None,
         **_pop_flags(options),
     }
     sends: tuple[Part, ...] = ("embedder", "reranker", "generator")
@@ -132,7 +125,7 @@ def ask_command(
         click.echo("\n")
     text = None if streaming and found else answer.text
     steps = tell_trace(answer.trace) if explain else None
-    words = join_words(text, _tell_sources(answer), steps, by="\n\n")
+    words = join_words(text, tell_sources(answer), steps, by="\n\n")
     code = 0 if found else FOUND_NOTHING
     return Outcome(shape_answer(answer, explain=explain), words, code, answer.warnings)
 
@@ -288,27 +281,3 @@ def _tell_info(info: DocumentInfo) -> str:
             "characters": f"{info.characters:,}",
         }
     )
-
-
-def _tell_sources(answer: Answer) -> str:
-    """The cited places with their quotes, each once, and who wrote the answer."""
-    cited: dict[tuple[object, ...], str] = {}
-    for citation in answer.citations:
-        place = (citation.marker, citation.start, citation.quote or citation.claim.text)
-        cited.setdefault(place, _tell_citation(citation))
-    lines = list(cited.values())
-    if answer.status is AnswerStatus.ANSWERED and answer.generator == "extractive":
-        lines.append("Quoted from the documents as they stand; no language model was used.")
-    return "\n".join(lines)
-
-
-def _tell_citation(citation: Citation) -> str:
-    mark = _MARKS[citation.verdict].format(citation.reason)
-    marker = f"[{citation.marker or '?'}]"
-    if citation.quote is None:
-        return f"{marker} {citation.claim.text}{mark}"
-    path = " > ".join(citation.headings) or citation.title
-    page = f"page {citation.page}" if citation.page else None
-    span = f"characters {citation.start}-{citation.end}"
-    place = join_words(citation.document_id, path, page, span)
-    return f"{marker} {place}{mark}\n{indent(citation.quote)}"

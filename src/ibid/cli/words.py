@@ -47,6 +47,12 @@ def tell_allow(allow: Iterable[str] | None) -> str:
     return "" if allow is None else f"for {', '.join(sorted(allow)) or 'nobody'}"
 
 
+def shorten(text: str, most: int = 60) -> str:
+    """The text on one line, cut with an ellipsis where it is longer."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
 def indent(text: str, most: int | None = None) -> str:
     """The text wrapped line by line and indented, at most so many lines of it."""
     lines = [
