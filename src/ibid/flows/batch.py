@@ -117,7 +117,9 @@ class Batch:
             return None
         puts = [change for change in self._changes if isinstance(change, PutDocument)]
         with self._watch.timing("embedding"):
-            embedded = embed_passages(puts, index=self._index, embedder=self._embedder)
+            embedded = embed_passages(
+                puts, find_vectors=self._index.find_vectors, embedder=self._embedder
+            )
         with self._watch.timing("writing"):
             version = self._index.commit(
                 self._changes,

@@ -21,7 +21,7 @@ from ibid.index.graph import mention_entities
 from ibid.language.analyzer import analyze, content_terms
 from ibid.language.detection import choose_document_language
 from ibid.plain import pack_blocks
-from ibid.protocols import Embedder, Index, IndexedPassage, PutDocument
+from ibid.protocols import Embedder, IndexedPassage, PutDocument
 from ibid.reading.text import find_blocks
 from ibid.records import JSON, Block, Document, Passage
 
@@ -185,12 +185,18 @@ class Embedded:
     truncated: int
 
 
-def embed_passages(puts: Sequence[PutDocument], *, index: Index, embedder: Embedder) -> Embedded:
-    """A vector for every passage; a text that the library holds a vector of is not embedded."""
+FindVectors: TypeAlias = "Callable[[Sequence[bytes]], dict[bytes, Vectors]]"
+"""The vectors that are held for texts, by their hashes; others are absent."""
+
+
+def embed_passages(
+    puts: Sequence[PutDocument], *, find_vectors: FindVectors, embedder: Embedder
+) -> Embedded:
+    """A vector for every passage; a text that a vector is found for is not embedded."""
     texts = {
         indexed.text_hash: indexed.passage.indexed_text for put in puts for indexed in put.passages
     }
-    vectors = index.find_vectors(list(texts))
+    vectors = find_vectors(list(texts))
     missing = [text_hash for text_hash in texts if text_hash not in vectors]
     if not missing:
         return Embedded(vectors, 0, 0)

@@ -79,6 +79,10 @@ class Staging(Protocol):
         """How many contents are staged."""
         ...
 
+    def count_contents(self) -> int:
+        """How many contents there are to stage in all."""
+        ...
+
     def pending(self) -> Iterator[StoredContent]:
         """The contents of all versions that are not staged yet, oldest first."""
         ...

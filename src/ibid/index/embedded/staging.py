@@ -69,6 +69,11 @@ class EmbeddedStaging:
         (count,) = self._connection.execute("SELECT count(*) FROM contents").fetchone()
         return int(count)
 
+    def count_contents(self) -> int:
+        """See `Staging.count_contents`."""
+        (count,) = self._library.execute("SELECT count(*) FROM contents").fetchone()
+        return int(count)
+
     def pending(self) -> Iterator[StoredContent]:
         """See `Staging.pending`."""
         done = {key for (key,) in self._connection.execute("SELECT key FROM contents")}
