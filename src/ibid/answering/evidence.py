@@ -15,6 +15,9 @@ WRAPPED_LINE: Final = 40
 """Characters of a line from which its break counts as a wrap inside a paragraph."""
 
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+•‣◦▪·]|\d{1,3}[.)]|[a-z][.)])[ \t]+")
+_ADDRESS: Final = re.compile(r"\b(?:MM?|Mrs?|Ms|Dr|Prof|Sra?|Srta|Hr|Fr|St|Nr)\.\Z")
+"""An address that a name follows: its point ends no sentence."""
+
 _ROW: Final = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _RULE: Final = re.compile(r"[-=:| \t*_]+$")
 
@@ -73,10 +76,15 @@ def split_units(text: str, *, start: int = 0, language: str | None = None) -> li
 
 
 def _trimmed_sentences(text: str, line: _Line, language: str | None) -> Iterator[tuple[int, int]]:
+    held: int | None = None
     for start, end in split_sentences(text[line.start : line.end], language):
         span = _trim(text, line.start + start, line.start + end)
-        if span[0] < span[1]:
-            yield span
+        if span[0] == span[1]:
+            continue
+        first = span[0] if held is None else held
+        held = first if _ADDRESS.search(text, first, span[1]) and span[1] < line.end else None
+        if held is None:
+            yield first, span[1]
 
 
 def _join_lines(text: str, start: int) -> Iterator[_Line]:

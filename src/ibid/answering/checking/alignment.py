@@ -22,6 +22,7 @@ SHARED_START: Final = 0.65
 OWN: Final = 1.0
 FRAGMENT_BEFORE: Final = 0.9
 FRAGMENT_AFTER: Final = 0.75
+ELLIPSIS_BEFORE: Final = 0.8
 BEFORE: Final = 0.5
 AFTER: Final = 0.2
 CLAIMED_BEFORE: Final = 0.3
@@ -112,6 +113,15 @@ class Alignment:
         closes = fact.family == "time" and fact.bound in ("<", "<=")
         return self._score(self.claim.pieces, claim_place, weights, but=fact, closes=closes)
 
+    def closeness_without(
+        self, claim_place: int, evidence_place: int, names: Sequence[str]
+    ) -> float:
+        """The same for a name: how much the words beside it have to do with a piece."""
+        piece = self.claim.pieces[claim_place]
+        words = tuple(word for word in piece.words if word.text not in names)
+        pieces = [*self.claim.pieces[:claim_place], replace(piece, words=words)]
+        return self._score(pieces, claim_place, self._weights[evidence_place])
+
     def nearest_clauses(self, place: int) -> list[Piece]:
         """The clauses of the evidence that speak most of what this clause of the claim does."""
         scores = [
@@ -119,7 +129,8 @@ class Alignment:
             for weights in self._clause_weights
         ]
         best = max(scores, default=0.0)
-        if best <= 0:
+        clause = self.claim_clauses[place]
+        if best <= 0 or not (clause.facts or any(self._met.get(word) for word in clause.words)):
             return []
         return [
             clause
@@ -189,7 +200,8 @@ def _weigh_piece(pieces: Sequence[Piece], place: int, other: int) -> float:
     if other < place and pieces[place].text.startswith("|"):
         return FRAGMENT_BEFORE  # a row of a table speaks of one thing
     if other < place:
-        return FRAGMENT_BEFORE if lone else BEFORE
+        short = len(pieces[place].content) <= 2
+        return FRAGMENT_BEFORE if lone else ELLIPSIS_BEFORE if short else BEFORE
     return FRAGMENT_AFTER if lone else AFTER
 
 
@@ -222,12 +234,13 @@ def join_fragments(pieces: Sequence[Piece]) -> list[Piece]:
             else:
                 joined.append(waiting)
             waiting = None
-        if len(piece.content) <= 2 and not (piece.signs or piece.opposes):
+        if is_fragment(piece):
             waiting = piece
         else:
             joined.append(piece)
     if waiting is not None:
-        if joined and joined[-1].sentence == waiting.sentence:
+        quoted = waiting.text[0] in _QUOTES
+        if joined and joined[-1].sentence == waiting.sentence and not quoted:
             joined[-1] = _join(joined[-1], waiting)
         else:
             joined.append(waiting)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
@@ -25,7 +26,9 @@ def check_facts(alignment: Alignment, passage: Facts) -> str | None:
     """Every number, date and time of the claim is said in the evidence, and of the same thing."""
     for place, piece in enumerate(alignment.claim.pieces):
         for fact in piece.facts:
-            reason = _check_fact(alignment, place, fact)
+            reason = _check_fact(alignment, place, fact) or _check_part(
+                alignment.claim, piece, fact
+            )
             if reason:
                 return reason
     return None
@@ -62,6 +65,19 @@ def count_held(alignment: Alignment) -> int:
         any(is_comparable(fact, other) and fact_holds(fact, other) for other in held)
         for fact in alignment.claim.facts
     )
+
+
+_PART_OF: Final = re.compile(r"\s+(?:of|von|de|sur|sobre)(?:\s+(?:the|its|den|les|los|las))?\s+")
+
+
+def _check_part(claim: Facts, piece: Piece, fact: Fact) -> str | None:
+    """Of "24 of the six rooms": a part is no more than the whole."""
+    for whole in piece.facts:
+        gap = claim.text[fact.end : whole.start] if whole.start > fact.end else ""
+        parts = not fact.family and not whole.family and _PART_OF.fullmatch(gap)
+        if parts and fact.value[0] > whole.value[0]:
+            return f"the claim says {fact.text} of {whole.text}, which is less"
+    return None
 
 
 def _is_number(fact: Fact) -> bool:

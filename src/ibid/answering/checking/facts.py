@@ -19,7 +19,7 @@ from ibid.answering.checking.lexicon import Lexicon, Sense, load_lexicon
 from ibid.answering.checking.measures import Bound, Fact, read_quantities
 from ibid.answering.checking.moments import read_dates, read_times, read_weekdays
 from ibid.answering.checking.names import read_dense_names, read_names
-from ibid.answering.checking.vocabulary import DENSE
+from ibid.answering.checking.vocabulary import DENSE, EMPTY_CHARACTERS
 from ibid.language.analyzer import content_terms
 
 _IDENTIFIER: Final = re.compile(
@@ -28,9 +28,6 @@ _IDENTIFIER: Final = re.compile(
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ELIDED_WORD: Final = re.compile(r"[^\W_]+")
 _DENSE_WORD: Final = re.compile("[ァ-ヺー]+|[a-zA-Z]+|[㐀-鿿々]")
-_DENSE_EMPTY: Final = frozenset(
-    "的了着过是在和与及或就都也还们其之而于以为因所我你他她它把将等个有到会対的中"
-)
 _QUOTATION: Final = re.compile(
     r"(?<!\w)\"(?=\S)([^\"\n]+)\"(?!\w)"
     r"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」"
@@ -42,6 +39,10 @@ _NOT_ONLY: Final = re.compile(
 
 _OLDER: Final = re.compile(r"older|älter|plus ancien|más antigu", re.IGNORECASE)
 """What is older than a year is from before it."""
+
+_LATEST: Final = re.compile(r"later|latest|spätestens|tard|tardar", re.IGNORECASE)
+_AHEAD: Final = re.compile(r"\s*(?:before|vor|avant|antes|prior|ahead)\b|\s*之?前", re.IGNORECASE)
+"""No later than 45 minutes before it is at least 45 minutes before it."""
 
 HAN_WEIGHT: Final = 0.4
 
@@ -180,7 +181,13 @@ def _read_all_facts(text: str, language: str | None) -> tuple[list[Fact], list[s
         bound, place = find_bound(text, fact.start, fact.end)
         if fact.family == "date" and bound == ">" and _OLDER.match(text, place):
             bound = "<"
-        facts.append(replace(fact, bound=bound))
+        if (
+            bound == "<="
+            and _LATEST.search(text[place : fact.start])
+            and _AHEAD.match(text, fact.end)
+        ):
+            bound = ">="
+        facts.append(replace(fact, bound=bound or fact.bound))
         bounds.append((min(place, fact.start), fact.end))
     return facts, [match[0] for match in codes], _blank(rest, bounds)
 
@@ -206,7 +213,7 @@ def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[W
     rest = _blank(text, (match.span() for match in phrases))
     if lexicon.language in DENSE:
         for match in _DENSE_WORD.finditer(rest):
-            if match[0] not in _DENSE_EMPTY:
+            if match[0] not in EMPTY_CHARACTERS:
                 yield Word(match[0], match.start(), frozenset({match[0].casefold()}))
         return
     pattern = _ELIDED_WORD if lexicon.language == "fr" else _WORD

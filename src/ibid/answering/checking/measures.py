@@ -41,6 +41,7 @@ def _unit_pattern() -> re.Pattern[str]:
     return re.compile(rf"[\s -]*(?P<unit>{dense}|(?:{spaced})(?![a-zà-ÿ0-9_]))", re.IGNORECASE)
 
 
+_COUNTER: Final = re.compile("[个個名位人本张張件家台只冊枚匹頭間つ所条项門门]")
 _BEFORE: Final = re.compile(
     r"(?P<sign>us\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b)\s?\Z", re.IGNORECASE
 )
@@ -136,11 +137,14 @@ def _measure(text: str, numeral: Numeral) -> Fact | None:
         return Fact("%", (value,), text[percent.start() : end], percent.start(), end, unit="%")
     if unit is None and before is None:
         han = numeral.worded and not text[start:end].isascii() and _DENSE.match(text[start])
-        if han and (end - start == 1 or text[start:end] in "百千万亿億"):
+        counted = _COUNTER.match(text, end) and value > 1
+        if han and not counted and (end - start == 1 or text[start:end] in "百千万亿億"):
             return None
         return Fact("", (value,), text[start:end], start, end)
     word = (unit["unit"] if unit else before["sign"] if before else "").casefold()
     factor, base = _units()[word]
+    if base == "times" and value == 1:
+        return None
     start = before.start() if before else start
     end = max(end, unit.end() if unit else end)
     return Fact(base, (round(value * factor, 9),), text[start:end].strip(), start, end, unit=word)
@@ -151,6 +155,10 @@ def _read_single(text: str) -> Iterator[Fact]:
     for match in _ARTICLE.finditer(text):
         unit = _unit_pattern().match(text, match.end())
         fact = _count_one(text, match.start(), unit) if unit else None
+        half = _HALVES.match(text, fact.end) if fact else None
+        if fact and half and half["and"]:
+            longer = text[fact.start : half.end()]
+            fact = replace(fact, value=(fact.value[0] * 1.5,), text=longer, end=half.end())
         rate = match["article"] is None or match["article"].casefold() not in _INDEFINITE
         if fact and (rate or (fact.family in ("s", "month") and fact.unit != "second")):
             yield fact

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
+from itertools import pairwise
 from typing import Final
 
 from ibid.answering.checking.measures import Fact
@@ -74,7 +76,8 @@ def _date_pattern() -> re.Pattern[str]:
         r"|(?<!\d)(?P<y6>\d{4})年(?!間)"
         r"|\b(?P<d7>\d{1,2})\.(?P<m7>\d{1,2})\.(?P<y7>\d{4})\b"
         r"|\b(?P<d8>\d{1,2})/(?P<m8>\d{1,2})/(?P<y8>\d{4})\b"
-        rf"|\b{month.format(9)}(?![\w-])",
+        rf"|\b{month.format(9)}(?![\w-])"
+        r"|\b(?P<d0>\d{1,2})(?:st|nd|rd|th)\b",
         re.IGNORECASE,
     )
 
@@ -148,8 +151,25 @@ def _is_month(text: str, match: re.Match[str], parts: Mapping[str, str]) -> bool
     return word.casefold() not in _SHORT_MONTHS or (word[0].isupper() and not opens)
 
 
-def read_times(text: str, language: str | None) -> Iterator[Fact]:
-    """The times of day, in minutes; (minutes, 1) where morning or afternoon was left open."""
+def read_times(text: str, language: str | None) -> list[Fact]:
+    """The times of day, in minutes; (minutes, 1) where morning or afternoon was left open.
+
+    Of two with a dash or "to" between them the first is a start and the second an end.
+    """
+    times = sorted(_read_times(text, language), key=lambda fact: (fact.start, -fact.end))
+    for place, (first, second) in enumerate(pairwise(times)):
+        if _UNTIL.fullmatch(text[first.end : second.start]):
+            times[place] = replace(times[place], bound=">=")
+            times[place + 1] = replace(second, bound="<=")
+    return times
+
+
+_UNTIL: Final = re.compile(
+    r"\s?[-–—~〜～]\s?|\s+(?:to|until|till|bis|à|a|hasta)\s+(?:las?\s+)?|[到至]|から", re.IGNORECASE
+)
+
+
+def _read_times(text: str, language: str | None) -> Iterator[Fact]:
     for match in _TIME.finditer(text):
         fact = _read_clock(text, match, language)
         if fact:

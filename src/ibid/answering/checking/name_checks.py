@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ibid.answering.checking.alignment import Alignment
-from ibid.answering.checking.fact_checks import tell_difference
+from ibid.answering.checking.fact_checks import CLEARLY, tell_difference
 from ibid.answering.checking.facts import Facts, Piece
 from ibid.answering.checking.vocabulary import DENSE
 from ibid.language.analyzer import content_terms
@@ -19,7 +19,7 @@ def check_names(alignment: Alignment, passage: Facts) -> str | None:
         if not _holds_name(name, evidence):
             others = [other for other in evidence.names if other not in claim.names]
             return tell_difference(name, others)
-    return _find_other_subject(alignment)
+    return _find_other_subject(alignment) or _find_other_holder(alignment)
 
 
 def _holds_name(name: str, evidence: Facts) -> bool:
@@ -52,6 +52,33 @@ def _find_other_subject(alignment: Alignment) -> str | None:
         strangers = [n for n in evidence.names if _stands(n, text) and n not in claim.names]
         if lost and strangers:
             return tell_difference(lost[0], strangers)
+    return None
+
+
+def _find_other_holder(alignment: Alignment) -> str | None:
+    """A name of the claim whose words the evidence has in a piece with another name.
+
+    "The test team is led by Priya", where the sentence says: "Priya leads the design team, and
+    Jonas leads the test team."
+    """
+    claim, evidence = alignment.claim, alignment.evidence
+    for place, piece in enumerate(claim.pieces):
+        names = [name for name in claim.names if _stands(name, piece.text)]
+        for name in names:
+            near, far = [0.0], [(0.0, "")]
+            for other, held in enumerate(evidence.pieces):
+                if held.sentence < 0:
+                    continue
+                score = alignment.closeness_without(place, other, names)
+                strangers = [n for n in evidence.names if _stands(n, held.text)]
+                if _stands(name, held.text):
+                    near.append(score)
+                elif (strangers and not set(strangers) & set(claim.names)) or (
+                    strangers and not set(strangers) & set(names)
+                ):
+                    far.append((score, strangers[0]))
+            if len(near) > 1 and max(far)[0] > max(near) + CLEARLY:
+                return tell_difference(name, [max(far)[1]])
     return None
 
 

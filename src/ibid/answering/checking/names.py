@@ -32,7 +32,9 @@ _JAPANESE_NAME: Final = re.compile(
 _KATAKANA_NAME: Final = re.compile(
     "[ァ-ヺー]{2,}(?:・[ァ-ヺー]+)+|[ァ-ヺー]{2,}(?=さん|氏|市|社|州|駅|島)"
 )
-_TITLES: Final = frozenset(["herr", "frau", "herrn", "dr", "prof", "doktor", "professor"])
+_TITLES: Final = frozenset(
+    "herr frau herrn mr mrs ms mme mlle sr sra dr prof doktor professor".split()  # noqa: SIM905
+)
 _GERMAN_NOUN: Final = re.compile(
     r".*(?:ung|ungen|heit|heiten|keit|keiten|schaft|tion|tionen|tät|nis|nisse|ling|ment|tage|zeit|zeiten)\Z"
 )
@@ -47,7 +49,12 @@ def read_names(text: str, language: str | None, lexicon: Lexicon) -> Iterator[st
     words = list(_WORD.finditer(text))
     for place, match in enumerate(words):
         word = _ELISION.sub("", match[0])
-        if not word or not word[0].isupper() or not _carries(word, language, lexicon):
+        if (
+            not word
+            or not word[0].isupper()
+            or word.casefold() in _TITLES
+            or not _carries(word, language, lexicon)
+        ):
             continue
         before = words[place - 1] if place else None
         after = words[place + 1] if place + 1 < len(words) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -13,6 +14,9 @@ from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.vocabulary import DENSE
 
 _ORDERING: Final = ("earlier", "later")
+_ADDRESS: Final = re.compile(
+    r"\s*\b(?:MM?|Mrs?|Ms|Dr|Prof|Sra?|Srta|Hr|Fr|Mme|Mlle|Herrn?|Frau)\.?\Z"
+)
 _JOINING: Final = frozenset(
     [
         "and",
@@ -53,16 +57,16 @@ def check_relations(alignment: Alignment, passage: Facts) -> str | None:
     theirs = list(_read_relations(alignment.evidence))
     for said in ours:
         rivals = [held for held in theirs if held.kind == said.kind]
-        straight = max((_overlap(said, held, cross=False) for held in rivals), default=0)
-        cross = max((_overlap(said, held, cross=True) for held in rivals), default=0)
-        if cross > straight:
+        if rivals and all(_is_reversed(said, held) for held in rivals):
             return "the claim turns the order of the passage round"
     return None
 
 
-def _overlap(said: _Relation, held: _Relation, *, cross: bool) -> int:
-    first, second = (held.second, held.first) if cross else (held.first, held.second)
-    return len(said.first & first) + len(said.second & second)
+def _is_reversed(said: _Relation, held: _Relation) -> bool:
+    """Whether the sides have changed places; words that stand on both sides tell nothing."""
+    straight = len(said.first & held.first) + len(said.second & held.second)
+    cross = len(said.first & held.second), len(said.second & held.first)
+    return sum(cross) > straight or (all(cross) and not said.second & held.second)
 
 
 def _read_relations(facts: Facts) -> Iterator[_Relation]:
@@ -100,13 +104,13 @@ def _compare_sides(
 ) -> Iterator[_Relation]:
     """Of "A is deeper than B": A has more of what the word in front of "than" names."""
     opposed = load_lexicon(language).opposed
-    senses = [(c, sign) for word in left[-2:] for c, sign in word.senses if c in opposed]
-    if not senses:
+    measures = [word for word in left if any(c in opposed for c, _ in word.senses)]
+    if not measures:
         return
-    concept, sign = senses[-1]
-    bare = [word for word in left if all(c != concept for c, _ in word.senses)]
-    sides = (bare, right) if sign > 0 else (right, bare)
-    yield _Relation(_keys(sides[0]), _keys(sides[1]), f"more {concept}")
+    bare = [word for word in left if word is not measures[-1]]
+    for concept, sign in measures[-1].senses:
+        sides = (bare, right) if sign > 0 else (right, bare)
+        yield _Relation(_keys(sides[0]), _keys(sides[1]), f"more {concept}")
 
 
 def _keys(words: Sequence[Word]) -> frozenset[Key]:
@@ -179,7 +183,7 @@ def _place(facts: Facts, word: Word) -> int:
 def _read_before(text: str, place: int, articles: frozenset[str], *, dense: bool) -> str:
     if dense:
         return text[place - 1 : place] or "^"
-    before = text[:place].rstrip("\"'“„«(* ")
+    before = _ADDRESS.sub("", text[:place].rstrip("\"'“„«(* "))
     while True:
         if not before or before[-1] in ".!?:\n":
             return "^"

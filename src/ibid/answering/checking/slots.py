@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
-from ibid.answering.checking.facts import Facts, Word
-from ibid.answering.checking.vocabulary import DENSE
+from ibid.answering.checking.facts import Facts, Key, Word
+from ibid.answering.checking.vocabulary import DENSE, EMPTY_CHARACTERS
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,.;:!?]")
 _DENSE_SIGNS: Final = re.compile(r"[\s\W]+")
@@ -17,6 +18,9 @@ _CONTENT: Final = re.compile("[㐀-鿿ァ-ヺ]")
 
 LONGEST_SLOT: Final = 6
 """Characters of a replaced stretch where no spaces part the words."""
+
+LONGEST_RUN: Final = 2
+"""Tokens of a replaced stretch where spaces do."""
 
 LEAST_ALIKE: Final = 0.6
 """How alike two sentences must be for a replaced stretch to be telling."""
@@ -26,74 +30,124 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
     """No word is exchanged for another in a sentence that is else the evidence's own."""
     if alignment.claim.language in DENSE:
         return _check_dense(alignment)
-    missing = {word.text.casefold(): word for word in alignment.missing}
-    if not missing or alignment.covered < 0.6 * len(alignment.claim.words):
+    if alignment.covered < LEAST_ALIKE * len(alignment.claim.words):
         return None
-    held = _list_unmet(alignment)
-    ours = _list_slots(alignment.claim.text)
-    theirs = _list_slots(alignment.evidence.text)
-    for left, word, right in ours:
-        unmet = missing.get(word)
-        if unmet is None:
-            continue
-        for other_left, other, other_right in theirs:
-            if other not in held:
-                continue
-            same = (left[-1] == other_left[-1]) + (right[0] == other_right[0])
-            if same == 2 and _is_telling(left, right, other_left, other_right):
-                return f"the claim says {unmet.text}, the passage {held[other].text}"
-            named = held[other].text[0].isupper() and alignment.claim.language != "de"
-            if named and same and _is_name_like(unmet, alignment, other, other_left):
-                return f"the claim says {unmet.text}, the passage {held[other].text}"
-    return None
-
-
-def _list_unmet(alignment: Alignment) -> dict[str, Word]:
-    """The words of the evidence that the claim has in no form."""
-    said = frozenset().union(*(word.keys for word in alignment.claim.words))
-    return {
+    said = _list_keys(alignment.claim)
+    held = {
         word.text.casefold(): word
         for word in alignment.evidence.words
         if word.terms and not word.keys & said
     }
+    ours = {word.text.casefold(): word for word in alignment.claim.words}
+    theirs: dict[str, list[_Slot]] = {}
+    for slot in _list_slots(alignment.evidence):
+        theirs.setdefault(slot.left[-1], []).append(slot)
+    for slot in _list_slots(alignment.claim):
+        if not any(token in ours for token in slot.tokens):
+            continue
+        rivals = [
+            other for other in theirs.get(slot.left[-1], []) if other.right[0] == slot.right[0]
+        ]
+        if any(other.tokens == slot.tokens for other in rivals):
+            continue
+        for other in rivals:
+            if _is_exchanged(slot, other, ours, held, said):
+                return (
+                    f"the claim says {' '.join(slot.tokens)}, the passage {' '.join(other.tokens)}"
+                )
+    return _check_capitals(alignment, held)
 
 
-def _list_slots(text: str) -> Iterator[tuple[list[str], str, list[str]]]:
-    """Each word with the two tokens on its left and on its right; "^" and "$" beyond the ends."""
-    raw = ["^", *(match[0].casefold() for match in _TOKEN.finditer(text)), "$"]
-    tokens = ["^" if token in ".!?" else token for token in raw]
-    slots = []
-    for place in range(1, len(tokens) - 1):
-        left = ["^", *tokens[:place]][-2:]
-        right = ["$" if t == "^" else t for t in [*tokens[place + 1 :], "$"][:2]]
-        slots.append((left, tokens[place], right))
-    return iter(slots)
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """One to LONGEST_RUN tokens, with the two in front and the two behind; "^" is an end."""
+
+    left: tuple[str, str]
+    tokens: tuple[str, ...]
+    right: tuple[str, str]
 
 
-def _is_telling(
-    left: list[str], right: list[str], other_left: list[str], other_right: list[str]
+def _list_slots(facts: Facts) -> Iterator[_Slot]:
+    for sentence in facts.text.split("\n"):
+        tokens = ["^", "^", *(match[0].casefold() for match in _TOKEN.finditer(sentence))]
+        while tokens[-1] in ".!?":
+            tokens.pop()
+        tokens += ["^", "^"]
+        for start in range(2, len(tokens) - 2):
+            for end in range(start + 1, min(start + LONGEST_RUN, len(tokens) - 2) + 1):
+                left, right = tokens[start - 2 : start], tokens[end : end + 2]
+                yield _Slot((left[0], left[1]), tuple(tokens[start:end]), (right[0], right[1]))
+
+
+def _is_exchanged(
+    slot: _Slot,
+    other: _Slot,
+    ours: Mapping[str, Word],
+    held: Mapping[str, Word],
+    said: frozenset[Key],
 ) -> bool:
-    """Whether more than the next words are the same: two on one side."""
-    return left == other_left or right == other_right
+    """Whether words of the evidence that the claim doesn't have stand where it has others.
+
+    The next tokens are the same on both sides, two on one of them, and one of these is a word.
+    """
+    around = set()
+    if slot.left == other.left:
+        around |= {*slot.left}
+    if slot.right == other.right:
+        around |= {*slot.right}
+    if not around & ours.keys():
+        return False
+    theirs = [token for token in other.tokens if token.isalpha()]
+    return (
+        bool(theirs)
+        and all(token in held for token in theirs)
+        and all(token in ours for token in slot.tokens if token.isalpha())
+    )
 
 
-def _is_name_like(word: Word, alignment: Alignment, other: str, other_left: list[str]) -> bool:
-    """Whether a word may be a name in a claim written without capitals, or where it opens."""
-    capital = word.text[0].isupper()
+def _list_keys(facts: Facts) -> frozenset[Key]:
+    """What the words of a text mean and whatever means the opposite: other checks compare that."""
+    return frozenset().union(*(word.keys | word.opposites for word in facts.words))
+
+
+def _check_capitals(alignment: Alignment, held: Mapping[str, Word]) -> str | None:
+    """A word that may be a name, missing in the evidence, beside what a name stands beside there.
+
+    Names can't be told in a claim without capitals, nor where a word opens it.
+    """
+    missing = {word.text.casefold(): word for word in alignment.missing}
+    names = {name.casefold() for name in alignment.evidence.names} & held.keys()
+    if not missing or not names or alignment.claim.language == "de":
+        return None
     lower = alignment.claim.text == alignment.claim.text.lower()
-    return (capital or lower) and other in {name.casefold() for name in alignment.evidence.names}
+    theirs = [slot for slot in _list_slots(alignment.evidence) if set(slot.tokens) <= names]
+    for slot in _list_slots(alignment.claim):
+        word = missing.get(slot.tokens[0]) if len(slot.tokens) == 1 else None
+        if word is None or not (lower or word.text[0].isupper()):
+            continue
+        for other in theirs:
+            if slot.left[1] == other.left[1] or slot.right[0] == other.right[0]:
+                return f"the claim says {word.text}, the passage {held[other.tokens[0]].text}"
+    return None
 
 
 def _check_dense(alignment: Alignment) -> str | None:
     """The same for scripts without spaces, sentence by sentence, figures and facts left out."""
-    for sentence in re.split(r"[。！？\n,，、;；]", alignment.evidence.text):
+    for sentence in _split_dense(alignment.evidence):
         held = _DENSE_SIGNS.sub("", sentence)
-        for part in re.split(r"[。！？\n,，、;；]", alignment.claim.text):
+        for part in _split_dense(alignment.claim):
             one = _DENSE_SIGNS.sub("", part)
             reason = _find_replaced(one, held, alignment)
             if reason:
                 return reason
     return None
+
+
+def _split_dense(facts: Facts) -> list[str]:
+    text = facts.text
+    for fact in facts.facts:
+        text = text.replace(fact.text, " ")
+    return re.split(r"[。！？\n,，、;；]", text)
 
 
 def _find_replaced(one: str, held: str, alignment: Alignment) -> str | None:
@@ -109,12 +163,16 @@ def _find_replaced(one: str, held: str, alignment: Alignment) -> str | None:
         sides = [step for step in (before, after) if step is not None and step[0] == "equal"]
         longest = max((step[2] - step[1] for step in sides), default=0)
         edges = (before is None) + (after is None)
-        theirs, ours = held[a:b], one[c:d]
+        theirs, ours = (_strip_empty(text) for text in (held[a:b], one[c:d]))
         if len(sides) + edges < 2 or longest < 2 or not _is_content(ours, theirs):
             continue
         if ours not in alignment.evidence.text and not _are_alike(ours, theirs, alignment):
             return f"the claim says {ours}, the passage {theirs}"
     return None
+
+
+def _strip_empty(text: str) -> str:
+    return "".join(sign for sign in text if sign not in EMPTY_CHARACTERS)
 
 
 def _is_content(ours: str, theirs: str) -> bool:

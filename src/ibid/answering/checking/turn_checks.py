@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Final
 
 from ibid.answering.checking.alignment import OPENING, Alignment, is_denial, key_fact
@@ -193,12 +194,11 @@ def check_quantifiers(alignment: Alignment, passage: Facts) -> str | None:
 
 
 def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str | None:
-    denied = "not" in said.signs
     if "only" in said.signs and "only" not in held.signs and not _excepts(alignment):
         return "the claim says only, the passage does not"
     if "only" in said.signs and not _focus_same(said, held):
         return "the claim says only of something else than the passage"
-    if "all" in said.signs and not denied and "all" not in held.signs:
+    if _says_all(said) and "all" not in held.signs:
         limits = _list_unsaid(alignment, held)
         if "some" in held.signs or "most" in held.signs:
             return f"the claim says it of all, the passage of {_find_sign(held, 'some', 'most')}"
@@ -209,6 +209,18 @@ def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str 
     if "some" in held.signs and not {"some", "perhaps", "may"} & said.signs and not said.facts:
         return f"the passage says it of {_find_sign(held, 'some')} only"
     return None
+
+
+def _says_all(clause: Piece) -> bool:
+    """Whether a clause speaks of all: "not all" doesn't, and "not … any" speaks of none."""
+    denied = "not" in clause.signs
+    for before, word in pairwise([None, *clause.words]):
+        if word is None or "all" not in word.signs:
+            continue
+        refused = before is not None and "not" in before.signs
+        if not refused and not (denied and word.text.casefold().startswith("any")):
+            return True
+    return False
 
 
 def _focus_same(said: Piece, held: Piece) -> bool:
@@ -271,6 +283,6 @@ def check_conditions(alignment: Alignment, passage: Facts) -> str | None:
             facts = any(
                 fact_holds(one, held) for one in alignment.claim.facts for held in piece.facts
             )
-            if not facts and not any(word.keys & said for word in words):
+            if not facts and sum(bool(word.keys & said) for word in words) * 2 <= len(words):
                 return f"the passage says it only “{piece.text.strip()}”"
     return None

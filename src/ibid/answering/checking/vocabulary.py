@@ -15,6 +15,12 @@ DENSE: Final = frozenset({"zh", "ja"})
 """Those that put no spaces between words."""
 
 
+EMPTY_CHARACTERS: Final = frozenset(
+    "的了着过是在和与及或就都也还们其之而于以为因所我你他她它把将等个有到会対中"
+)
+"""Characters of Chinese and Japanese that say nothing by themselves."""
+
+
 @cache
 def load_words(name: str) -> Mapping[str, Any]:
     """The tables of a language, or those of "shared"."""
