@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibid.answering.citations import check_citations, hold_back_markers, parse_claims
+from ibid.answering.citations import check_citations, parse_claims
+from ibid.answering.markers import hold_back_markers
 
 
 def read(answer: str, sources: int = 3) -> list[tuple[str, tuple[int, ...]]]:
@@ -33,6 +34,16 @@ def test_numbers_beyond_the_sources_are_invalid() -> None:
         ("[1–2; 3]", (1, 2, 3)),
         ("【2】", (2,)),
         ("[1] [1]", (1,)),
+        ("[^2]", (2,)),
+        ("[Source 2]", (2,)),
+        ("[source 1, source 3]", (1, 3)),
+        ("[Quelle 3]", (3,)),
+        ("(Source 2)", (2,)),
+        ("［1］", (1,)),
+        ("[１]", (1,)),
+        ("【2†source】", (2,)),
+        ("【来源2】", (2,)),
+        ("[1、3]", (1, 3)),
     ],
 )
 @pytest.mark.parametrize("form", ["The gate opens at dawn {}.", "The gate opens at dawn. {}"])
@@ -56,6 +67,10 @@ def test_every_form_before_and_after_the_stop(
         "It is [1](https://example.org) there.",
         "Nothing is [3-1] or [0].",
         "The server said [404] twice.",
+        "[^1]: A note at the foot.",
+        "In (2) years the gate opens.",
+        "Version (12) is the last (42).",
+        "Call f (1, 2) here.",
     ],
 )
 def test_what_only_looks_like_a_marker(answer: str) -> None:
@@ -90,6 +105,22 @@ def test_scripts_without_spaces() -> None:
         ("博物馆九点开门", (1,)),
         ("周一闭馆", (2,)),
     ]
+
+
+@pytest.mark.parametrize(
+    "marker", ["[12]", "[1, 3]", "[^1]", "[Source 2]", "(source 1)", "【2†source】", "［1］"]
+)
+def test_a_marker_is_shown_whole_wherever_the_stream_is_cut(marker: str) -> None:
+    text = f"The gate opens {marker} at dawn."
+    for cut in range(1, len(text)):
+        shown = list(hold_back_markers([text[:cut], text[cut:]]))
+        assert "".join(shown) == text
+        assert any(marker in piece for piece in shown)
+
+
+def test_a_round_bracket_is_a_marker_before_a_stop_where_no_square_one_is() -> None:
+    assert check_citations("Opens at dawn (2). Shut at dusk (1).", 3)["cited"] == [1, 2]
+    assert check_citations("Opens at dawn (2) [1].", 3)["cited"] == [1]
 
 
 @given(st.lists(st.text(alphabet="ab [],-13【】.\n"), max_size=12))

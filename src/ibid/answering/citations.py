@@ -1,31 +1,20 @@
-"""Citations in an answer: the markers, the claims they stand for, and never half a marker."""
+"""Citations in an answer: the claims that its markers stand for."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from ibid.answering.evidence import Unit, split_units
+from ibid.answering.markers import Marker, find_markers
 from ibid.language.detection import detect_language
 from ibid.records import Claim
 
-HIGHEST_NUMBER: Final = 99
-"""A bracketed number above this, and above the number of sources, is a year or a code."""
-
-_NUMBERS: Final = r"\d{1,3}(?:[ \t]*[-–—,;][ \t]*\d{1,3})*"
-_MARKER: Final = re.compile(rf"\[{_NUMBERS}\](?![(:])|【{_NUMBERS}】")
-_INSIDE_MARKER: Final = re.compile(r"[\[【][\d \t,;–—-]*\Z")
-_SENTENCE_CLOSES: Final = re.compile(r"(?:\[[^\]\n]*\])*(?:[.,;:!?)]+(?=\s|\Z)|[ \t]*(?:\n|\Z))")
 _BULLET: Final = re.compile(r"[ \t|*+•-]*(?:\d{1,3}[.)])?[ \t]*")
-_VERBATIM: Final = re.compile(
-    r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`"
-    r"|(?<!\w)\"(?=\S)[^\"\n]*\"(?!\w)|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»|「[^」\n]*」",
-    re.DOTALL,
-)
 _POINTER: Final = re.compile(
     r"(?:\w+ ){0,3}(?:in|to|by|from|per|source|sources|document|passage|laut|selon|según)\W*",
     re.IGNORECASE,
@@ -43,7 +32,7 @@ class CitationCheck(TypedDict):
 
 def check_citations(answer: str, sources: int) -> CitationCheck:
     """Which numbers an answer cites, and which of them point at no source that was sent."""
-    cited = sorted({n for marker in _find_markers(answer, sources) for n in marker.numbers})
+    cited = sorted({n for marker in find_markers(answer, sources) for n in marker.numbers})
     invalid = [number for number in cited if number > sources]
     return {"cited": cited, "invalid": invalid, "uncited": not cited}
 
@@ -59,11 +48,9 @@ def parse_claims(
     sentence covers its rest as well. Headings, and lines without a marker or number that end in
     a colon, claim nothing. `language` is that of the answer; None is told from its words.
 
-    Markers are `[1]`, `[1][2]`, `[1, 3]` and `[1-3]`, in the brackets 【】 too. No marker is a
-    number in code or in quoted words, one that opens a link, one attached to a word in the midst
-    of a sentence (`arr[1] is`), zero, or one above both 99 and the number of sources.
+    What is a marker stands at `find_markers`.
     """
-    bare = _Bare(answer, _find_markers(answer, sources))
+    bare = _Bare(answer, find_markers(answer, sources))
     units = split_units(bare.text, language=language or detect_language(bare.text))
     openings, cuts = _assign_marks(bare.marks, units)
     claims = [
@@ -72,62 +59,6 @@ def parse_claims(
         for claim in _claims_of_unit(answer, bare, unit, openings[index], cuts[index])
     ]
     return answer, tuple(claims)
-
-
-def hold_back_markers(pieces: Iterable[str]) -> Iterator[str]:
-    """The same text in other pieces, none of which ends inside a marker.
-
-    What may be the start of a marker waits for the next piece; nothing else does.
-    """
-    held = ""
-    for piece in pieces:
-        held += piece
-        opening = max(held.rfind("["), held.rfind("【"))
-        waits = opening >= 0 and _INSIDE_MARKER.match(held, opening)
-        ready = opening if waits else len(held)
-        if ready:
-            yield held[:ready]
-        held = held[ready:]
-    if held:
-        yield held
-
-
-@dataclass(frozen=True, slots=True)
-class _Marker:
-    start: int
-    end: int
-    numbers: tuple[int, ...]
-
-
-def _find_markers(answer: str, sources: int) -> list[_Marker]:
-    verbatim = [match.span() for match in _VERBATIM.finditer(answer)]
-    starts = [start for start, _ in verbatim]
-    markers = []
-    for match in _MARKER.finditer(answer):
-        place = bisect_left(starts, match.start()) - 1
-        quoted = place >= 0 and match.start() < verbatim[place][1]
-        numbers = _read_numbers(match[0], max(sources, HIGHEST_NUMBER))
-        if numbers and not quoted and not _is_subscript(answer, match):
-            markers.append(_Marker(match.start(), match.end(), numbers))
-    return markers
-
-
-def _read_numbers(marker: str, highest: int) -> tuple[int, ...]:
-    """The numbers that a marker names, each once; none where it can't be a marker."""
-    numbers: list[int] = []
-    for part in re.split("[,;]", marker[1:-1]):
-        ends = [int(number) for number in re.split("[-–—]", part)]
-        if len(ends) > 2 or not 1 <= ends[0] <= ends[-1] <= highest:
-            return ()
-        numbers += range(ends[0], ends[-1] + 1)
-    return tuple(dict.fromkeys(numbers))
-
-
-def _is_subscript(answer: str, marker: re.Match[str]) -> bool:
-    """Whether brackets are the index of the word that they touch: in the midst of a sentence."""
-    before = answer[max(0, marker.start() - 1) : marker.start()]
-    attached = before.isascii() and (before.isalnum() or before == "_")
-    return attached and not _SENTENCE_CLOSES.match(answer, marker.end())
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +76,7 @@ class _Bare:
     A sentence can then be found as if there were no markers.
     """
 
-    def __init__(self, answer: str, markers: Sequence[_Marker]) -> None:
+    def __init__(self, answer: str, markers: Sequence[Marker]) -> None:
         self.text = ""
         self.marks: list[_Mark] = []
         self._shifts: list[int] = []

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ibid.answering.abstain import abstention_text, says_no_answer, should_abstain
-from ibid.answering.citations import hold_back_markers, parse_claims
+from ibid.answering.citations import parse_claims
+from ibid.answering.markers import hold_back_markers
 from ibid.answering.strict import keep_supported
 from ibid.answering.verify import verify_claims
 from ibid.flows.chat import recall_cited

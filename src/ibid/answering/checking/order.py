@@ -66,7 +66,7 @@ def _is_reversed(said: _Relation, held: _Relation) -> bool:
     """Whether the sides have changed places; words that stand on both sides tell nothing."""
     straight = len(said.first & held.first) + len(said.second & held.second)
     cross = len(said.first & held.second), len(said.second & held.first)
-    return sum(cross) > straight or (all(cross) and not said.second & held.second)
+    return all(cross) and (sum(cross) > straight or not said.second & held.second)
 
 
 def _read_relations(facts: Facts) -> Iterator[_Relation]:
