@@ -236,8 +236,7 @@ class Library(Logbook):
         Raises BadQuery for a filter or version that can't be, BadSetting for an unknown reranker.
         """
         query = Query(text, hold_principals(principals), filter, version=version)
-        changes = {"k": k, "mode": mode}
-        return list(self.run_search(query, rerank=rerank, **_given(changes)).hits)
+        return list(self.run_search(query, rerank=rerank, **_given({"k": k, "mode": mode})).hits)
 
     def run_search(
         self, query: Query, *, rerank: str | None = None, **changes: Any
@@ -371,9 +370,13 @@ class Library(Logbook):
         """Whether a model writes a context for each passage that comes in."""
         return self._parts.ingest.contextualizer is not None
 
-    def find_remote(self, part: Literal["embedder", "reranker", "generator"]) -> str | None:
+    def find_remote(
+        self, part: Literal["embedder", "reranker", "generator", "rewriter"]
+    ) -> str | None:
         """Where a part sends text; None for one that works on this machine, or is not there."""
-        if part == "generator":
+        if part == "rewriter" and self._parts.search.rewriter is None:
+            return None
+        if part in ("generator", "rewriter"):
             return self.generator.remote
         chosen = self._parts.embedder if part == "embedder" else self._parts.reranker
         return None if chosen is None else chosen.remote

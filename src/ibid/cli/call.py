@@ -72,7 +72,7 @@ class Call:
         return library
 
 
-Part: TypeAlias = Literal["embedder", "reranker", "generator"]
+Part: TypeAlias = Literal["embedder", "reranker", "generator", "rewriter"]
 
 Verb = Callable[..., Outcome]
 

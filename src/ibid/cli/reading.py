@@ -46,6 +46,9 @@ def _searching(function: Any) -> Any:
     for option in (
         click.option("--version", "version", type=int, help="Search a past version."),
         click.option("--include-archived", is_flag=True, help="Search archived documents too."),
+        click.option("--agent", is_flag=True, default=None, help="Let the generator search on."),
+        click.option("--graph/--no-graph", default=None, help="Add passages that join others."),
+        click.option("--rewrite", metavar="WAYS", help="Such as follow-up,decompose, or nothing."),
         click.option("--rerank", metavar="NAME", help="What reads the hits again, or none."),
         click.option(
             "--recency", callback=read_half_life, metavar="TIME", help="Half-life, such as 180d."
@@ -69,7 +72,7 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
     They are the ones that fit TEXT best, by its words and by its meaning.
     """
     flags = _pop_flags(options)
-    with call.open_library(sends=("embedder", "reranker"), flags=flags) as library:
+    with call.open_library(sends=("embedder", "reranker", "rewriter"), flags=flags) as library:
         query, changes = _read_options(call, text, options)
         result = library.run_search(query, **changes)
     words = _tell_result(result, explain)
@@ -211,10 +214,14 @@ def status_command(call: Call) -> Outcome:
 
 def _pop_flags(options: dict[str, Any]) -> dict[str, Any]:
     """The options of a search that stand for settings, by their keys."""
-    return {
-        "search.rerank": options.pop("rerank"),
-        "select.half_life_days": options.pop("recency"),
+    keys = {
+        "rerank": "search.rerank",
+        "graph": "search.graph",
+        "agent": "search.agent",
+        "rewrite": "rewrite.methods",
+        "recency": "select.half_life_days",
     }
+    return {key: options.pop(name) for name, key in keys.items()}
 
 
 def _read_options(call: Call, text: str, options: dict[str, Any]) -> tuple[Query, dict[str, Any]]:

@@ -12,6 +12,7 @@ from typing import Final
 from ibid.errors import BadQuery, LibraryError
 from ibid.flows.ask import answer_from, ask
 from ibid.flows.options import AskOptions, LogOptions
+from ibid.flows.variants import find_standalone
 from ibid.protocols import Embedder, Generator, Index, Reranker
 from ibid.records import (
     JSON,
@@ -153,19 +154,21 @@ def replay_answer(
     if before.status is AnswerStatus.WITHHELD:
         return before, False
     request = before.request
+    query = Query(
+        before.question,
+        request.principals,
+        request.filter,
+        include_archived=request.include_archived,
+        version=before.version,
+        history=request.history,
+    )
     found = SearchResult(
-        query=Query(
-            before.question,
-            request.principals,
-            request.filter,
-            include_archived=request.include_archived,
-            version=before.version,
-            history=request.history,
-        ),
+        query=query,
         mode=request.mode,
         version=before.version,
         hits=before.found,
         timings_ms={},
+        standalone=find_standalone(query, options.search.rewrite, index.languages),
     )
     answer = answer_from(
         found,

@@ -20,7 +20,8 @@ from ibid.flows.options import AskOptions
 from ibid.flows.search import search
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.detection import choose_query_language, detect_language
-from ibid.protocols import Embedder, Generator, Index, Reranker
+from ibid.protocols import Embedder, Generator, Index, Reranker, Windowed
+from ibid.ranking.variants import name_run
 from ibid.records import (
     Answer,
     AnswerStatus,
@@ -81,11 +82,12 @@ def answer_from(
 ) -> Answer:
     """The answer to a question from what was found for it; as `ask`, which searches first."""
     query, watch = found.query, Stopwatch()
+    asked = found.standalone or query.text
     with watch.timing("total"):
         blank = _blank_answer(query, options, found, embedder, generator)
-        language = choose_query_language(query.text, index.languages)
+        language = choose_query_language(asked, index.languages)
         reason = should_abstain(
-            query.text,
+            asked,
             found.hits,
             best_cosine=best_cosine(found),
             min_cosine=options.min_cosine,
@@ -93,6 +95,8 @@ def answer_from(
         )
         if reason is not None:
             return _abstain(blank, reason, "abstain")
+        if not isinstance(generator, Windowed):  # which may read the question without the history
+            query = replace(query, text=asked)
         composed = compose_prompt(
             query, found, options, index=index, generator=generator, language=language
         )
@@ -176,8 +180,9 @@ def best_cosine(found: SearchResult) -> float | None:
     """The cosine of the nearest passage found; None where nothing was searched by meaning."""
     if found.mode == "lexical":
         return None
+    asked = name_run("dense", "" if found.standalone is None else "follow-up")
     return max(
-        (h.contributions["dense"].score for h in found.hits if "dense" in h.contributions),
+        (h.contributions[asked].score for h in found.hits if asked in h.contributions),
         default=0.0,
     )
 

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery, BadSetting
 from ibid.protocols import Scope
-from ibid.records import JSON, OWNER, AskContext, Owner, Principals, SearchMode
+from ibid.records import JSON, OWNER, AskContext, Owner, Principals, Query, SearchMode
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
+    from ibid.flows.rewrite import Rewriter
+    from ibid.ranking.rewriting import Method
+    from ibid.ranking.synonyms import Synonyms
 
 EVERYTHING: Final = Scope(OWNER, include_archived=True)
 """The owner's scope, in which whoever may write sees what is there."""
@@ -104,6 +107,42 @@ class SelectOptions:
     budget_pieces: int | None = None
 
 
+REWRITES_WEIGHT: Final = 0.5
+"""What all rewrites of a question count together, beside 1 for the question itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteOptions:
+    """How a question is rewritten: by which methods, beside a file of synonyms, and at what weight.
+
+    Follow-ups count by themselves: their standalone form is the question. With `by_model`, a
+    language model writes what else would be made by rule, and what no rule can make.
+    """
+
+    methods: tuple[Method, ...] = ("follow-up",)
+    synonyms: Synonyms | None = None
+    weight: float = REWRITES_WEIGHT
+    by_model: bool = False
+
+    def has_work(self, query: Query) -> bool:
+        """Whether anything may be made of a query."""
+        others = [method for method in self.methods if method != "follow-up"]
+        return bool(query.history or others or self.synonyms)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentOptions:
+    """The limits of a model that searches on its own: its replies, all its tokens, seconds."""
+
+    steps: int = 4
+    tokens: int = 20_000
+    seconds: float = 60.0
+
+
+GRAPH_WEIGHT: Final = 1.0
+"""What the passages that the graph leads to count beside a retriever's 1."""
+
+
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How a search is carried out.
@@ -113,7 +152,9 @@ class SearchOptions:
     the score that is shown: the fused one, or that of a later stage. With `distinct`, passages of
     the same text fill one place, and near duplicates as `select` says. Where `section_pieces` is
     more than 0, a hit is shown with the widest section around it that has at most so many word
-    pieces.
+    pieces. `rewrite` says what the question is also searched by, `graph` whether passages are added
+    that join what the first hits name, and `agent`, where it is given, lets a model search on; a
+    model is asked through the `rewriter`.
     """
 
     k: int = 10
@@ -126,6 +167,10 @@ class SearchOptions:
     section_pieces: int = 0
     rerank_candidates: int = RERANK_CANDIDATES
     select: SelectOptions = SelectOptions()
+    rewrite: RewriteOptions = RewriteOptions()
+    graph: bool = False
+    agent: AgentOptions | None = None
+    rewriter: Rewriter | None = None
 
     @property
     def selects(self) -> bool:

@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
 from ibid.errors import BadSetting, LibraryNotFound
 from ibid.flows.options import (
+    AgentOptions,
     AskOptions,
     IngestOptions,
     LogOptions,
+    RewriteOptions,
     SearchOptions,
     SelectOptions,
 )
@@ -31,7 +33,7 @@ from ibid.openers.generators import EXTRACTIVE, GENERATORS, choose_generator
 from ibid.openers.rerankers import RerankParts, open_reranker
 from ibid.parts import Parts
 from ibid.protocols import Embedder, Generator, Index
-from ibid.settings import Settings, find_library, load_settings, settings_hash
+from ibid.settings import NO_METHODS, Settings, find_library, load_settings, settings_hash
 
 __all__ = [
     "EMBEDDERS",
@@ -46,6 +48,9 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
+    from ibid.flows.rewrite import Rewriter
+    from ibid.ranking.rewriting import Method
+    from ibid.ranking.synonyms import Synonyms
 
 MINILM: Final = "all-MiniLM-L6-v2"
 
@@ -74,13 +79,15 @@ def open_library(
     settings = settings or load_settings(flags, library=location)
     index = open_index(location, settings, create=create)
     try:
-        return Library(location, _gather_parts(index, settings, embedder, generator))
+        return Library(location, _gather_parts(location, index, settings, embedder, generator))
     except BaseException:
         index.close()
         raise
 
 
-def _gather_parts(index: Index, settings: Settings, embedder: object, generator: object) -> Parts:
+def _gather_parts(
+    location: str, index: Index, settings: Settings, embedder: object, generator: object
+) -> Parts:
     chosen_embedder = choose_embedder(embedder, settings)
     models = ExitStack()
     opener = choose_generator(generator, settings, chosen_embedder)
@@ -91,15 +98,19 @@ def _gather_parts(index: Index, settings: Settings, embedder: object, generator:
         ingest = replace(
             ingest, contextualizer=_open_contextualizer(open_generator(), chosen_embedder)
         )
+    found = replace(
+        _search_options(settings, location),
+        rewriter=_open_rewriter(settings, None if named else generator, open_generator),
+    )
     rerank_parts = RerankParts(settings, chosen_embedder, open_generator, find_cache())
     return Parts(
         index=index,
         embedder=chosen_embedder,
         open_generator=open_generator,
         ingest=ingest,
-        search=_search_options(settings, k=settings.search.k),
+        search=replace(found, k=settings.search.k),
         ask=AskOptions(
-            search=_search_options(settings, k=settings.ask.sources, distinct=True),
+            search=replace(found, k=settings.ask.sources, distinct=True),
             min_cosine=settings.ask.min_cosine,
             strict=settings.ask.strict,
             template=settings.ask.template,
@@ -228,6 +239,22 @@ def _open_contextualizer(generator: Generator, embedder: Embedder) -> Contextual
     return Contextualizer(generator, embedder.tokenizer)
 
 
+def _open_rewriter(
+    settings: Settings, given: object, open_generator: Callable[[], Generator]
+) -> Rewriter | None:
+    """Who asks the generator on the way of a search; None where the settings have none asked."""
+    if settings.rewrite.by != "model" and not settings.search.agent:
+        return None
+    if given is None and settings.generator.name == EXTRACTIVE:
+        raise BadSetting(
+            "rewrite.by and search.agent need a language model, and the generator is extractive",
+            hint="set generator.name and its endpoint, or leave them as they are by default",
+        )
+    from ibid.flows.rewrite import Rewriter
+
+    return Rewriter(open_generator, timeout_s=settings.rewrite.seconds)
+
+
 # -- from settings to options -------------------------------------------------------------------
 
 
@@ -255,10 +282,9 @@ def _ingest_options(settings: Settings, chunking: Chunking) -> IngestOptions:
     )
 
 
-def _search_options(settings: Settings, *, k: int, distinct: bool = False) -> SearchOptions:
+def _search_options(settings: Settings, location: str) -> SearchOptions:
     search = settings.search
     return SearchOptions(
-        k=k,
         mode=search.mode,
         candidates=search.candidates,
         rrf_k=search.rrf_k,
@@ -273,8 +299,36 @@ def _search_options(settings: Settings, *, k: int, distinct: bool = False) -> Se
             join_pieces=settings.select.join_pieces,
             budget_pieces=settings.select.budget_pieces,
         ),
-        distinct=distinct,
+        rewrite=_rewrite_options(settings, location),
+        graph=search.graph,
+        agent=AgentOptions(settings.agent.steps, settings.agent.tokens, settings.agent.seconds)
+        if search.agent
+        else None,
     )
+
+
+def _rewrite_options(settings: Settings, location: str) -> RewriteOptions:
+    """The methods and the file of synonyms. Raises BadSetting for one that can't be read."""
+    rewrite = settings.rewrite
+    names = [] if rewrite.methods == NO_METHODS else rewrite.methods.split(",")
+    methods = tuple(cast("Method", name.strip()) for name in names)
+    synonyms = None
+    if rewrite.synonyms is not None:
+        synonyms = _read_synonyms(Path(location) / Path(rewrite.synonyms).expanduser())
+    return RewriteOptions(methods, synonyms, rewrite.weight, by_model=rewrite.by == "model")
+
+
+def _read_synonyms(path: Path) -> Synonyms:
+    from ibid.ranking.synonyms import parse_synonyms
+
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, ValueError) as error:
+        raise BadSetting(
+            f"the synonyms in {path} can't be read: {error}",
+            hint="set rewrite.synonyms to a text file, or to none",
+        ) from error
+    return parse_synonyms(text, str(path))
 
 
 # -- small parts --------------------------------------------------------------------------------

@@ -102,6 +102,7 @@ class SearchResult:
     """The hits of one search, the version that answered it, and where its time went.
 
     `trace` holds the steps in their order; `warnings` what did not go as it was asked for.
+    `standalone` is a follow-up as it can be understood alone, None for what needs nothing more.
     """
 
     query: Query
@@ -111,3 +112,4 @@ class SearchResult:
     timings_ms: Mapping[str, float]
     trace: tuple[TraceStep, ...] = ()
     warnings: tuple[str, ...] = ()
+    standalone: str | None = None

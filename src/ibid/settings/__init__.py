@@ -9,11 +9,12 @@ synced folder.
 from ibid.settings.loading import CONFIG_FILE, load_settings, settings_hash
 from ibid.settings.places import find_library, find_user_dir
 from ibid.settings.prices import describe_prices
-from ibid.settings.sections import Scalar, Settings
+from ibid.settings.sections import NO_METHODS, Scalar, Settings
 from ibid.settings.table import SETTINGS, Setting, describe_settings
 
 __all__ = [
     "CONFIG_FILE",
+    "NO_METHODS",
     "SETTINGS",
     "Scalar",
     "Setting",

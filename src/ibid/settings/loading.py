@@ -168,6 +168,8 @@ _ANSWERING: Final = (
     "search.",
     "rerank.",
     "select.",
+    "rewrite.",
+    "agent.",
     "ask.",
 )
 """The sections that what is answered depends on."""

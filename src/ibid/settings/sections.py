@@ -115,6 +115,8 @@ class SearchSettings:
     section_pieces: int = _setting(
         0, "word pieces of the section shown with a hit; 0 shows the passage", low=0, high=100_000
     )
+    graph: bool = _setting(False, "add passages that join what the first hits name")
+    agent: bool = _setting(False, "let the generator search on its own")
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,39 @@ class RerankSettings:
     )
     slope: float | None = _setting(None, "slope of its calibration", low=0, high=1000)
     offset: float | None = _setting(None, "offset of its calibration", low=-1000, high=1000)
+
+
+def _is_methods(value: str) -> bool:
+    """Names of ways to rewrite a question, with commas between them, each once."""
+    names = [name.strip() for name in value.split(",")]
+    return value == NO_METHODS or (set(names) <= {*METHODS} and len({*names}) == len(names))
+
+
+METHODS: Final = ("follow-up", "decompose", "paraphrases", "hyde", "step-back")
+NO_METHODS: Final = "nothing"
+_METHODS_HELP: Final = f"{', '.join(METHODS)} (any, with commas), or {NO_METHODS}"
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteSettings:
+    """What a question is also searched by."""
+
+    methods: str = _setting("follow-up", _METHODS_HELP, check=_is_methods)
+    by: str = _setting(
+        "rules", "what rewrites: rules, or the generator", choices=("rules", "model")
+    )
+    weight: float = _setting(0.5, "what all rewrites count beside the question's 1", low=0, high=1)
+    seconds: float = _setting(10.0, "longest wait for a model to rewrite", low=0.1, high=600)
+    synonyms: str | None = _setting(None, "a file of synonyms; its path in the library's folder")
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettings:
+    """The limits of a generator that searches on its own."""
+
+    steps: int = _setting(4, "replies of a generator that searches", low=1, high=50)
+    tokens: int = _setting(20_000, "tokens it may send and receive", low=1, high=10_000_000)
+    seconds: float = _setting(60.0, "longest time for its search", low=0.1, high=3600)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +254,8 @@ class Settings:
     search: SearchSettings = SearchSettings()
     rerank: RerankSettings = RerankSettings()
     select: SelectSettings = SelectSettings()
+    rewrite: RewriteSettings = RewriteSettings()
+    agent: AgentSettings = AgentSettings()
     ask: AskSettings = AskSettings()
     spending: SpendingSettings = SpendingSettings()
     answers: AnswersSettings = AnswersSettings()

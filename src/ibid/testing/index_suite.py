@@ -20,6 +20,7 @@ from ibid.protocols import Index, Scope
 from ibid.records import OWNER
 from ibid.testing.index_access import IndexAccessTests
 from ibid.testing.index_answers import IndexAnswerTests
+from ibid.testing.index_graph import IndexGraphTests
 from ibid.testing.index_parts import (
     ALL,
     EMBEDDER,
@@ -269,7 +270,12 @@ class IndexScopeTests:
 
 
 class IndexSuite(
-    IndexSearchTests, IndexScopeTests, IndexAccessTests, IndexVersionTests, IndexAnswerTests
+    IndexSearchTests,
+    IndexScopeTests,
+    IndexAccessTests,
+    IndexGraphTests,
+    IndexVersionTests,
+    IndexAnswerTests,
 ):
     """All tests of the Index protocol; a subclass gives the fixture `open_index`."""
 

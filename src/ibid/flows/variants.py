@@ -1,0 +1,95 @@
+"""Which texts a question is searched by: itself, its rewrites, and what a model searches for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from ibid.errors import BadSetting
+from ibid.flows.options import RewriteOptions, SearchOptions
+from ibid.ranking.variants import ORIGINAL, Variant
+from ibid.records import Query, TraceStep
+
+if TYPE_CHECKING:
+    from ibid.flows.agent import Find
+    from ibid.protocols import Scope, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The variants of a question, the original first, and the steps that made them.
+
+    `standalone` is the question as it can be understood alone; None where that is the original.
+    """
+
+    variants: tuple[Variant, ...]
+    standalone: str | None = None
+    steps: tuple[TraceStep, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What is asked: the standalone form, or the original."""
+        return self.standalone or self.variants[0].text
+
+
+def find_variants(
+    query: Query,
+    options: SearchOptions,
+    *,
+    find: Find,
+    snapshot: Snapshot,
+    scope: Scope,
+    languages: Mapping[str, int],
+) -> Rewritten:
+    """The variants of a query as its options have it; the query alone where there is no more to do.
+
+    `find` gives the hits of a text inside the caller's scope. Raises BadSetting where a model is
+    needed and the options have no `rewriter`.
+    """
+    made = Rewritten((Variant(ORIGINAL, query.text),))
+    rewriter = options.rewriter
+    if rewriter is None and (options.rewrite.by_model or options.agent is not None):
+        raise BadSetting(
+            "rewriting by a model, and searching by one, need a language model",
+            hint="set generator.name with its endpoint, and rewrite.by or search.agent",
+        )
+    if options.rewrite.has_work(query):
+        from ibid.flows.rewrite import rewrite_query  # noqa: PLC0415 - seldom needed
+
+        writer = rewriter if options.rewrite.by_model else None
+        made = rewrite_query(query, options.rewrite, languages=languages, rewriter=writer)
+    if options.agent is None or rewriter is None:
+        return made
+    from ibid.flows.agent import explore  # noqa: PLC0415 - likewise
+
+    explored = explore(
+        made.question,
+        options.agent,
+        generator=rewriter.generator,
+        find=find,
+        snapshot=snapshot,
+        scope=scope,
+    )
+    return replace(
+        made,
+        variants=(*made.variants, *explored.variants),
+        steps=(*made.steps, *explored.steps),
+        warnings=(*made.warnings, *explored.warnings),
+    )
+
+
+def find_standalone(
+    query: Query, options: RewriteOptions, languages: Mapping[str, int]
+) -> str | None:
+    """The standalone form that a rule gives a follow-up, None where there is none.
+
+    One that a model wrote is known to nobody but who asked, and is not made again.
+    """
+    if options.by_model or not query.history or "follow-up" not in options.methods:
+        return None
+    from ibid.flows.rewrite import rewrite_query  # noqa: PLC0415 - seldom needed
+
+    alone = replace(options, methods=("follow-up",), synonyms=None)
+    return rewrite_query(query, alone, languages=languages).standalone
