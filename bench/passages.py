@@ -9,6 +9,8 @@ library that was left half full is filled on.
 from __future__ import annotations
 
 import random
+import shutil
+import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -150,7 +152,14 @@ def load_real(libraries: Sequence[Path]) -> Vectors:
     if not libraries:
         sentences = list(islice(vary_sentences(random.Random(1)), SENTENCES))
         return open_local_embedder(cache=find_cache()).embed(sentences, kind="passage")
-    return np.unique(np.concatenate([read_vectors(library) for library in libraries]), axis=0)
+    found = []
+    with tempfile.TemporaryDirectory() as scratch:
+        for number, library in enumerate(libraries):
+            copy = Path(scratch) / str(number)
+            shutil.copytree(library, copy)  # opening it may bring it to another format
+            EmbeddedIndex(copy, analyze=analyze_passage).close()
+            found.append(read_vectors(copy))
+    return np.unique(np.concatenate(found), axis=0)
 
 
 def read_vectors(library: Path) -> Vectors:
