@@ -58,7 +58,10 @@ COSINE: Final = 0.9
 
 GROUPS: Final = 20
 BUCKETS: Final = 1_000
-"""Every document is in one of so many, for filters of any selectivity."""
+"""Every document is in one of so many."""
+
+TAGS: Final = {"thousandth": 1, "hundredth": 10, "tenth": 100, "half": 500}
+"""Tags for filters of any selectivity, by the number of buckets that share a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +144,7 @@ class Corpus:
             f"guides/{number}.md",
             "\n\n".join(texts),
             title=f"Guide {number}",
-            tags={"bucket": int(self.buckets[number])},
+            tags={tag: int(self.buckets[number]) // size for tag, size in TAGS.items()},
             allow=None if group < 0 else frozenset({f"group:g{group}"}),
         )
         return PutDocument(document, f"{number:032x}", passages, language="en", create=True)

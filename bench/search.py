@@ -38,6 +38,7 @@ from passages import (
     BUCKETS,
     GROUPS,
     PASSAGES_A_DOCUMENT,
+    TAGS,
     Corpus,
     fill,
     load_real,
@@ -60,8 +61,8 @@ if TYPE_CHECKING:
 K: Final = 50
 WARM_UP: Final = 5
 MODES: Final[tuple[SearchMode, ...]] = ("lexical", "dense", "hybrid")
-SHARES: Final = {"0.1%": 1, "1%": 10, "10%": 100, "50%": 500}
-"""Buckets of a thousand that a filter lets through."""
+SHARES: Final = {"thousandth": "0.1%", "hundredth": "1%", "tenth": "10%", "half": "50%"}
+"""The part of the documents that have the same value of a tag."""
 
 WIDE_FROM: Final = Approximation().min_rows
 ROUNDING: Final = 1e-5
@@ -95,22 +96,22 @@ class Case:
     """A scope: who asks and through which filter, both varied by the number of the query."""
 
     label: str
-    buckets: int = BUCKETS
+    tag: str | None = None
     principals: Callable[[int], Principals] = lambda n: OWNER
 
     def choose_filter(self, number: int) -> tuple[str | None, range]:
         """Another filter for each number, None for all, and the buckets that it lets through."""
-        first = number * 37 % (BUCKETS - self.buckets + 1)
-        inside = range(first, first + self.buckets)
-        if self.buckets == BUCKETS:
-            return None, inside
-        return f"tag.bucket >= {inside.start} and tag.bucket < {inside.stop}", inside
+        if self.tag is None:
+            return None, range(BUCKETS)
+        size = TAGS[self.tag]
+        value = number % (BUCKETS // size)
+        return f"tag.{self.tag} = {value}", range(value * size, (value + 1) * size)
 
 
 NO_FILTER: Final = Case("no filter")
 CASES: Final = [
     NO_FILTER,
-    *(Case(f"filter passing {label}", buckets) for label, buckets in SHARES.items()),
+    *(Case(f"filter passing {label}", tag) for tag, label in SHARES.items()),
     Case(
         "one of 20 groups (52%)",
         principals=lambda n: frozenset({f"user:u{n}", f"group:g{n % GROUPS}"}),
@@ -314,11 +315,11 @@ def judge(figures: Figures, passages: int) -> list[str]:
         ("hybrid over the scan", whole / scan, 0.3 if large else 1.0),
         ("anonymous MB", figures["process"]["anonymous, MB"], ANONYMOUS_MB),
     ]
-    for label, buckets in () if large else SHARES.items():
+    for tag, label in () if large else SHARES.items():
         for name in ("hybrid", "cold hybrid"):
             taken = figures[f"filter passing {label}"][name] / whole
             bounds.append(
-                (f"{name}, {label}, over no filter", taken, 1.0 if buckets <= 10 else 2.0)
+                (f"{name}, {label}, over no filter", taken, 1.0 if TAGS[tag] <= 10 else 2.0)
             )
     for label, value in figures["recall"].items():
         bounds.append((f"missed, {label}", 1 - value, 0.02 if label.endswith("of 10") else 0.0))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibid.index.embedded.codec import read_allow
 from ibid.index.embedded.reads import LIVE, read_first_row
 from ibid.index.embedded.schema import reading_one_state
+
+Restricted: TypeAlias = tuple[frozenset[str], NDArray[np.int64]]
+"""Who may see some revisions, and these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,29 +37,20 @@ class LiveRows:
         with reading_one_state(connection):
             self.first_row = read_first_row(connection)
             found = connection.execute(
-                "SELECT r.id, c.id, c.first_row, c.rows, r.archived, r.name"
+                "SELECT r.id, c.id, c.first_row, c.rows, r.archived"
                 " FROM revisions r JOIN contents c ON c.id = r.content"
                 f" WHERE {LIVE} ORDER BY c.first_row",
                 (version, version),
             ).fetchall()
-        ids, contents, first_rows, counts, archived, names = (
-            zip(*found, strict=True) if found else ((),) * 6
-        )
-        self._ids = np.array(ids, np.int64)
-        self._contents = np.array(contents, np.int64)
-        self._first_rows = np.array(first_rows, np.int64)
-        self._counts = np.array(counts, np.int64)
-        self._archived = np.array(archived, np.bool_)
-        self._names: tuple[str, ...] = tuple(names)
-        self._places = {id: place for place, id in enumerate(ids)}
+        columns = np.array(found, np.int64).reshape(-1, 5).T.copy()
+        self._ids, self._contents, self._first_rows, self._counts, archived = columns
+        self._archived = archived.astype(np.bool_)
+        self._by_id = np.argsort(self._ids)
 
-    def locate(self, rows: Sequence[int]) -> dict[int, tuple[int, str]]:
-        """The revision that each row belongs to, and its document's id."""
+    def locate(self, rows: Sequence[int]) -> dict[int, int]:
+        """The revision that each row belongs to."""
         places = np.searchsorted(self._first_rows, rows, side="right") - 1
-        return {
-            row: (int(self._ids[place]), self._names[place])
-            for row, place in zip(rows, places.tolist(), strict=True)
-        }
+        return dict(zip(rows, self._ids[places].tolist(), strict=True))
 
     def find_first_rows(self, rows: Sequence[int]) -> list[int]:
         """For each row the first one of its document."""
@@ -63,7 +60,8 @@ class LiveRows:
 
     def find_place(self, revision: int) -> int | None:
         """Where a revision stands among the live ones; None for one that isn't live."""
-        return self._places.get(revision)
+        found = self._find_places(np.array([revision]))
+        return int(found[0]) if len(found) else None
 
     def list_revisions(self, flags: NDArray[np.bool_]) -> list[int]:
         """The flagged revisions in the order of their rows."""
@@ -74,26 +72,32 @@ class LiveRows:
         self,
         *,
         archived: bool,
-        hidden: Iterable[int],
-        chosen: Iterable[int] | None,
+        hidden: Sequence[NDArray[np.int64]],
+        chosen: NDArray[np.int64] | None,
     ) -> AllowedRows:
         """The rows of the revisions that aren't `hidden`, and are `chosen` (None: all are).
 
         `archived` lets archived ones through.
         """
-        flags = self._flag(chosen) if chosen is not None else np.ones(len(self._ids), np.bool_)
+        flags = np.full(len(self._ids), chosen is None)
+        if chosen is not None:
+            flags[self._find_places(chosen)] = True
         if not archived:
             flags &= ~self._archived
-        flags &= ~self._flag(hidden)
+        for revisions in hidden:
+            flags[self._find_places(revisions)] = False
         rows = self._flag_rows(flags)
         first_rows = np.zeros_like(rows)
         first_rows[self._first_rows[flags]] = True
         return AllowedRows(flags, rows, first_rows, self._contents[flags])
 
-    def _flag(self, revisions: Iterable[int]) -> NDArray[np.bool_]:
-        flags = np.zeros(len(self._ids), np.bool_)
-        flags[[self._places[revision] for revision in revisions]] = True
-        return flags
+    def _find_places(self, revisions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where those of these revisions stand that are live."""
+        near = np.searchsorted(self._ids, revisions, sorter=self._by_id)
+        inside = near < len(self._ids)
+        places = self._by_id[near[inside]]
+        live: NDArray[np.int64] = places[self._ids[places] == revisions[inside]]
+        return live
 
     def _flag_rows(self, revisions: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """One flag for each row of the library, from one for each revision."""
@@ -102,3 +106,28 @@ class LiveRows:
         edges[first] += 1
         edges[first + count] -= 1
         return np.cumsum(edges[:-1], dtype=np.int8).astype(np.bool_)
+
+
+def read_restricted(connection: sqlite3.Connection, version: int) -> list[Restricted]:
+    """The revisions of a version that aren't public, by the principals that may see them today."""
+    found = defaultdict(list)
+    for revision, allow in connection.execute(
+        "SELECT r.id, d.allow FROM revisions r JOIN documents d ON d.id = r.document"
+        f" WHERE d.allow IS NOT NULL AND {LIVE}",
+        (version, version),
+    ):
+        found[allow].append(revision)
+    return [
+        (read_allow(allow) or frozenset(), np.array(revisions, np.int64))
+        for allow, revisions in found.items()
+    ]
+
+
+def read_filtered(
+    connection: sqlite3.Connection, version: int, condition: str, values: Sequence[object]
+) -> NDArray[np.int64]:
+    """The revisions of a version for which a condition of `compile_filter` holds."""
+    found = connection.execute(
+        f"SELECT r.id FROM revisions r WHERE {LIVE} AND ({condition})", (version, version, *values)
+    )
+    return np.array(found.fetchall(), np.int64).reshape(-1)

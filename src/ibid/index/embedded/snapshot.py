@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING, Final
 
 from ibid.errors import UnknownDocument
 from ibid.index.embedded import reads
-from ibid.index.embedded.codec import load_json, read_allow
+from ibid.index.embedded.codec import load_json
 from ibid.index.embedded.reads import LIVE
 from ibid.index.options import Approximation
 from ibid.protocols import Mention, Revision, Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ibid.index.embedded.lexical import Postings, Searchers
-    from ibid.index.embedded.rows import AllowedRows, LiveRows
+    from ibid.index.embedded.rows import AllowedRows, LiveRows, Restricted
     from ibid.index.embedded.vectors import MappedSegment
     from ibid.protocols import Vectors
 
@@ -59,7 +62,7 @@ class EmbeddedSnapshot:
         self._open_files = open_files
         self._approximation = approximation
         self._pinned: tuple[LiveRows, SearchFiles | None] | None = None
-        self._access: tuple[int, dict[int, frozenset[str]]] = (-1, {})
+        self._access: tuple[int, Sequence[Restricted]] = (-1, ())
         self._scopes: OrderedDict[tuple[int, Scope], AllowedRows] = OrderedDict()
 
     @property
@@ -145,16 +148,11 @@ class EmbeddedSnapshot:
         if not rows:
             return {}
         located = self._live.locate(rows)
-        names = {row: name for row, (_, name) in located.items()}
-        passages = reads.read_passages(self._connect(), list(rows), names)
-        infos = reads.read_infos(
-            self._connect(), sorted({revision for revision, _ in located.values()})
-        )
-        return {
-            row: (passages[row], infos[revision])
-            for row, (revision, _) in located.items()
-            if row in passages and revision in infos
-        }
+        infos = reads.read_infos(self._connect(), sorted(set(located.values())))
+        found = {row: infos[revision] for row, revision in located.items() if revision in infos}
+        names = {row: info.id for row, info in found.items()}
+        passages = reads.read_passages(self._connect(), list(found), names)
+        return {row: (passages[row], info) for row, info in found.items() if row in passages}
 
     def documents(self, scope: Scope) -> list[DocumentInfo]:
         """See `Snapshot.documents`."""
@@ -229,12 +227,14 @@ class EmbeddedSnapshot:
             with suppress(KeyError):  # another thread may have dropped it since
                 self._scopes.move_to_end((last, scope))
             return known
-        hidden: list[int] = []
-        if scope.principals is not OWNER:
-            hidden = [id for id, allow in restricted.items() if not allow & scope.principals]
+        principals = scope.principals
         found = self._live.allow(
             archived=scope.include_archived,
-            hidden=hidden,
+            hidden=[
+                revisions
+                for allow, revisions in restricted
+                if principals is not OWNER and not allow & principals
+            ],
             chosen=None if scope.filter is None else self._filter(scope.filter),
         )
         self._scopes[last, scope] = found
@@ -242,30 +242,23 @@ class EmbeddedSnapshot:
             self._scopes.popitem(last=False)
         return found
 
-    def _filter(self, expression: str) -> list[int]:
+    def _filter(self, expression: str) -> NDArray[np.int64]:
         """The live revisions that a filter expression lets through."""
         from ibid.index.embedded.filter_sql import compile_filter  # noqa: PLC0415 - seldom needed
-        from ibid.index.filters import parse_filter  # noqa: PLC0415 - likewise
+        from ibid.index.embedded.rows import read_filtered  # noqa: PLC0415 - loads numpy
+        from ibid.index.filters import parse_filter  # noqa: PLC0415 - seldom needed
 
         condition, values = compile_filter(parse_filter(expression))
-        found = self._connect().execute(
-            f"SELECT r.id FROM revisions r WHERE {LIVE} AND ({condition})",
-            (self._version, self._version, *values),
-        )
-        return [id for (id,) in found.fetchall()]
+        return read_filtered(self._connect(), self._version, condition, values)
 
-    def _read_access(self) -> tuple[int, dict[int, frozenset[str]]]:
+    def _read_access(self) -> tuple[int, Sequence[Restricted]]:
         """The library's last version, and who may by it see the revisions that aren't public."""
+        from ibid.index.embedded.rows import read_restricted  # noqa: PLC0415 - loads numpy
+
         connection = self._connect()
         access = self._access
         if access[0] != (last := reads.read_version(connection)):
-            restricted = connection.execute(
-                "SELECT r.id, d.allow FROM revisions r JOIN documents d ON d.id = r.document"
-                f" WHERE d.allow IS NOT NULL AND {LIVE}",
-                (self._version, self._version),
-            )
-            access = (last, {id: read_allow(allow) or frozenset() for id, allow in restricted})
-            self._access = access
+            access = self._access = (last, read_restricted(connection, self._version))
         return access
 
 

@@ -7,19 +7,17 @@ them, the snapshot tells. The statistics of BM25 count everything that has posti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, TypeAlias
 
+import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from ibid.errors import Corrupt, LibraryError
 from ibid.index.embedded.reads import REBUILD
 from ibid.protocols import Scored
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 WRITER_BYTES: Final = 32_000_000
 """What the writer may hold before it writes a segment of its own accord."""
@@ -131,8 +129,6 @@ class TermIndex:
 
     def list_rows(self) -> NDArray[np.int64]:
         """The rows that have postings, in order, each as often as it has. Raises Corrupt."""
-        import numpy as np  # noqa: PLC0415 - a search has no need of it here
-
         searcher = self.searcher()
         if not searcher.num_docs:
             return np.empty(0, np.int64)
@@ -152,7 +148,7 @@ class TermIndex:
 
         `allowed` has one flag for each row; `contents` are the contents that they belong to.
         """
-        passing = int(allowed.sum())
+        passing = int(np.count_nonzero(allowed))
         if not terms or not passing:
             return []
         k = min(k, passing)
@@ -189,21 +185,23 @@ def _read_until(
 ) -> list[Scored]:
     """Read the ranking deeper and deeper until k allowed rows and all their ties are in it."""
     while True:
-        found = list(_allowed_rows(searcher, query, depth, allowed))
-        scores = [score for score, _, ok in found if ok and score > 0.0]
-        exhausted = len(found) < depth
-        complete = len(scores) >= k and found[-1][0] < scores[k - 1]
+        ranked, scores = _read_ranking(searcher, query, depth)
+        passing = (ranked < len(allowed)) & (scores > 0.0)
+        passing[passing] = allowed[ranked[passing]]
+        rows, kept = ranked[passing], scores[passing]
+        exhausted = len(ranked) < depth
+        complete = len(kept) >= k and scores[-1] < kept[k - 1]
         if exhausted or complete:
-            best = sorted((-score, row) for score, row, ok in found if ok and score > 0.0)[:k]
-            return [Scored(row, -negative) for negative, row in best]
+            best = np.lexsort((rows, -kept))[:k]
+            pairs = zip(rows[best].tolist(), kept[best].tolist(), strict=True)
+            return [Scored(row, score) for row, score in pairs]
         depth *= DEEPER
 
 
-def _allowed_rows(
-    searcher: tantivy.Searcher, query: tantivy.Query, depth: int, allowed: NDArray[np.bool_]
-) -> Iterator[tuple[float, int, bool]]:
+def _read_ranking(
+    searcher: tantivy.Searcher, query: tantivy.Query, depth: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The rows of the best so many, and their scores."""
     hits = searcher.search(query, depth, count=False).hits
     rows = searcher.fast_field_values("row", [address for _, address in hits])
-    for (score, _), row in zip(hits, rows, strict=True):
-        assert isinstance(row, int)
-        yield score, row, row < len(allowed) and bool(allowed[row])
+    return np.array(rows, np.int64), np.array([score for score, _ in hits], np.float64)
