@@ -39,23 +39,28 @@ from ibid.records import (
     SearchMode,
     SearchResult,
 )
+from ibid.upkeep import Upkeep
 
 
-class Library(Logbook):
+class Library(Logbook, Upkeep):
     """A user's collection. Use it as a context, or close it.
 
     Whoever is given the object may write. Reading methods take `principals`, the set that the
     caller holds: empty sees public documents only, `ibid.OWNER` all.
     """
 
-    def __init__(self, location: str, parts: Parts) -> None:
-        """Take the parts; raises EmbedderMismatch when the library was made with others."""
+    def __init__(self, location: str, parts: Parts, *, reindexing: bool = False) -> None:
+        """Take the parts; raises EmbedderMismatch when the library was made with others.
+
+        With `reindexing` it is opened all the same, and then `reindex` must come first.
+        """
         self.location = location
         self._parts = parts
         self._index = parts.index
-        check_manifest(
-            parts.index.manifest, describe_library(parts.embedder, parts.ingest.chunking)
-        )
+        if not reindexing:
+            check_manifest(
+                parts.index.manifest, describe_library(parts.embedder, parts.ingest.chunking)
+            )
 
     # -- documents come in ----------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ class Parts:
     search: SearchOptions
     ask: AskOptions
     log: LogOptions
+    keep_days: float
     reranker: Reranker | None = None
     open_reranker: Callable[[str], Reranker | None] = lambda name: None
     close_models: Callable[[], None] = lambda: None

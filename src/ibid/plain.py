@@ -1,11 +1,34 @@
-"""Blocks as plain JSON values and back, for what is stored and what crosses a pipe."""
+"""Records as plain JSON values and back, for what is stored and what crosses a pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from enum import Enum
+from typing import Any, Final, TypeVar
 
-from ibid.records import Block, BlockKind, Box
+from ibid.records import (
+    OWNER,
+    Answer,
+    AnswerStatus,
+    Block,
+    BlockKind,
+    Box,
+    Citation,
+    Claim,
+    Contribution,
+    Document,
+    DocumentInfo,
+    Hit,
+    Move,
+    Passage,
+    Principals,
+    Request,
+    Verdict,
+)
+
+T = TypeVar("T")
 
 
 def pack_blocks(blocks: Iterable[Block]) -> list[list[Any]]:
@@ -44,3 +67,84 @@ def unpack_blocks(packed: Iterable[Any]) -> tuple[Block, ...]:
 
 def _pack_box(box: Box) -> list[float]:
     return [box.page, *(round(n, 2) for n in (box.left, box.top, box.right, box.bottom))]
+
+
+def to_plain(value: object) -> Any:
+    """A record, and all that it holds, as JSON values."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {name: to_plain(one) for name, one in value.items()}
+    if isinstance(value, tuple | list):
+        return [to_plain(one) for one in value]
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, bytes):
+        return value.hex()
+    return value.isoformat() if isinstance(value, datetime) else value
+
+
+def from_plain(kind: type[T], plain: Mapping[str, Any]) -> T:
+    """A record from its values by name; a value that this ibid does not know is left out."""
+    readers = _READERS.get(kind, {})
+    known = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # records
+    return kind(
+        **{
+            name: readers.get(name, _read_plain)(value)
+            for name, value in plain.items()
+            if name in known
+        }
+    )
+
+
+def _read_plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _read_time(value: Any) -> datetime | None:
+    return None if value is None else datetime.fromisoformat(value)
+
+
+def _read_principals(value: Any) -> Principals:
+    return OWNER if value == OWNER.value else frozenset(value)
+
+
+def _one(kind: type[T]) -> Callable[[Any], T]:
+    return lambda plain: from_plain(kind, plain)
+
+
+def _many(kind: type[T]) -> Callable[[Any], tuple[T, ...]]:
+    return lambda plain: tuple(from_plain(kind, one) for one in plain)
+
+
+def _named(kind: type[T]) -> Callable[[Any], dict[str, T]]:
+    return lambda plain: {name: from_plain(kind, one) for name, one in plain.items()}
+
+
+_READERS: Final[Mapping[type, Mapping[str, Callable[[Any], Any]]]] = {
+    Answer: {
+        "request": _one(Request),
+        "status": AnswerStatus,
+        "citations": _many(Citation),
+        "sources": _many(Hit),
+        "found": _many(Hit),
+    },
+    Request: {"principals": _read_principals},
+    Citation: {"claim": _one(Claim), "verdict": Verdict, "modified_at": _read_time},
+    Hit: {
+        "passage": _one(Passage),
+        "document": _one(DocumentInfo),
+        "contributions": _named(Contribution),
+        "moves": _many(Move),
+    },
+    Passage: {"context_key": bytes.fromhex},
+    DocumentInfo: {"modified_at": _read_time},
+    Document: {
+        "blocks": lambda packed: unpack_blocks(packed),
+        "allow": lambda names: None if names is None else frozenset(names),
+        "modified_at": _read_time,
+    },
+}
+"""How the fields are read that are more than plain values, by the record they belong to."""

@@ -33,5 +33,5 @@ def check_manifest(made: Manifest | None, opened: Manifest) -> None:
             raise EmbedderMismatch(
                 f"the library was made with the {what} {before.strip()!r} and is opened with"
                 f" {now.strip()!r}",
-                hint="open it with what it was made with, or sync into a new library",
+                hint="open it with what it was made with, or run `ibid reindex`",
             )

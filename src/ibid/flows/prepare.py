@@ -150,7 +150,7 @@ def put_document(
     return PutDocument(
         document=document,
         content_hash=content_hash,
-        passages=[_index_passage(passage, document.title, language) for passage in passages],
+        passages=[index_passage(passage, document.title, language) for passage in passages],
         language=language,
     )
 
@@ -166,12 +166,18 @@ def analyze_passage(text: str, language: str | None) -> str:
     return f"{' '.join(content)}\n{' '.join(rest.elements())}"
 
 
-def _index_passage(passage: Passage, title: str | None, language: str | None) -> IndexedPassage:
+def hash_text(text: str) -> bytes:
+    """The key under which the vector of an indexed text is kept."""
+    return blake3(text.encode()).digest(HASH_BYTES)
+
+
+def index_passage(passage: Passage, title: str | None, language: str | None) -> IndexedPassage:
+    """A passage with its terms, the hash of its indexed text, and what it names."""
     text = passage.indexed_text
     return IndexedPassage(
         passage,
         analyze_passage(text, language),
-        blake3(text.encode()).digest(HASH_BYTES),
+        hash_text(text),
         mention_entities(passage, title, language),
     )
 

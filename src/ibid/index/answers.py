@@ -4,28 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime
-from enum import Enum
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterable
 
-from ibid.records import (
-    OWNER,
-    Answer,
-    AnswerStatus,
-    Citation,
-    Claim,
-    Contribution,
-    DocumentInfo,
-    Hit,
-    Move,
-    Passage,
-    Principals,
-    Request,
-    Verdict,
-)
-
-T = TypeVar("T")
+from ibid.plain import from_plain, to_plain
+from ibid.records import Answer, AnswerStatus, Hit, Principals
 
 
 def withhold(answer: Answer) -> Answer:
@@ -60,15 +42,21 @@ def pack_answer(answer: Answer) -> str:
     kept = dataclasses.replace(
         answer,
         trace=(),
-        sources=_strip_texts(answer.sources),
-        found=() if sent else _strip_texts(answer.found),
+        sources=_strip_hits(answer.sources),
+        found=() if sent else _strip_hits(answer.found),
     )
-    return _dump({**_to_plain(kept), "sent": sent})
+    return _dump({**to_plain(kept), "sent": sent})
 
 
-def _strip_texts(hits: Iterable[Hit]) -> tuple[Hit, ...]:
-    """The hits of this library without the texts of their passages."""
-    return tuple(_set_text(hit, "") if hit.library is None else hit for hit in hits)
+def _strip_hits(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+    """The hits without who may see them, which is today's; those of this library without texts."""
+    return tuple(
+        _set_text(hit, "") if hit.library is None else hit for hit in map(_hide_access, hits)
+    )
+
+
+def _hide_access(hit: Hit) -> Hit:
+    return dataclasses.replace(hit, document=dataclasses.replace(hit.document, allow=None))
 
 
 def fill_texts(answer: Answer, read_text: Callable[[str, int], str]) -> Answer:
@@ -94,7 +82,7 @@ def _set_text(hit: Hit, text: str) -> Hit:
 
 def pack_principals(principals: Principals) -> str:
     """One text for one set of principals."""
-    return _dump(_to_plain(principals))
+    return _dump(to_plain(principals))
 
 
 def _dump(plain: object) -> str:
@@ -103,86 +91,8 @@ def _dump(plain: object) -> str:
     return written.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _to_plain(value: object) -> Any:
-    """A record as JSON values; who may see a document is today's, and is not kept."""
-    if isinstance(value, DocumentInfo):
-        value = dataclasses.replace(value, allow=None)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: _to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
-    if isinstance(value, Mapping):
-        return {name: _to_plain(one) for name, one in value.items()}
-    if isinstance(value, tuple | list):
-        return [_to_plain(one) for one in value]
-    if isinstance(value, frozenset):
-        return sorted(value)
-    if isinstance(value, Enum):
-        return value.value
-    if isinstance(value, bytes):
-        return value.hex()
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
 def unpack_answer(stored: str) -> Answer:
     """The answer that was packed; what this ibid does not know of it is left out."""
     plain = json.loads(stored)
-    answer = _unpack(Answer, plain)
+    answer = from_plain(Answer, plain)
     return dataclasses.replace(answer, found=answer.sources) if plain["sent"] else answer
-
-
-def _unpack(kind: type[T], plain: Mapping[str, Any]) -> T:
-    """A record from its values by name: those of its fields that have one, as their kind is."""
-    readers = _READERS.get(kind, {})
-    known = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]  # records
-    return kind(
-        **{
-            name: readers.get(name, _read_plain)(value)
-            for name, value in plain.items()
-            if name in known
-        }
-    )
-
-
-def _read_plain(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _read_time(value: Any) -> datetime | None:
-    return None if value is None else datetime.fromisoformat(value)
-
-
-def _read_principals(value: Any) -> Principals:
-    return OWNER if value == OWNER.value else frozenset(value)
-
-
-def _one(kind: type[T]) -> Callable[[Any], T]:
-    return lambda plain: _unpack(kind, plain)
-
-
-def _many(kind: type[T]) -> Callable[[Any], tuple[T, ...]]:
-    return lambda plain: tuple(_unpack(kind, one) for one in plain)
-
-
-def _named(kind: type[T]) -> Callable[[Any], dict[str, T]]:
-    return lambda plain: {name: _unpack(kind, one) for name, one in plain.items()}
-
-
-_READERS: Final[Mapping[type, Mapping[str, Callable[[Any], Any]]]] = {
-    Answer: {
-        "request": _one(Request),
-        "status": AnswerStatus,
-        "citations": _many(Citation),
-        "sources": _many(Hit),
-        "found": _many(Hit),
-    },
-    Request: {"principals": _read_principals},
-    Citation: {"claim": _one(Claim), "verdict": Verdict, "modified_at": _read_time},
-    Hit: {
-        "passage": _one(Passage),
-        "document": _one(DocumentInfo),
-        "contributions": _named(Contribution),
-        "moves": _many(Move),
-    },
-    Passage: {"context_key": bytes.fromhex},
-    DocumentInfo: {"modified_at": _read_time},
-}
-"""How the fields are read that are more than plain values, by the record they belong to."""

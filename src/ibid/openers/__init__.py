@@ -62,12 +62,14 @@ def open_library(
     generator: Generator | Callable[[str], str] | str | None = None,
     settings: Settings | None = None,
     create: bool = True,
+    reindexing: bool = False,
 ) -> Library:
     """The library at a place, made when it is missing and `create` allows.
 
     `place` is a folder; None is the one that IBID_LIBRARY names, the nearest `.ibid` upward, or
     the one in the user's data folder. `embedder` and `generator` are names, objects that fit the
-    protocols, or plain functions; None is what the settings name.
+    protocols, or plain functions; None is what the settings name. With `reindexing` a library that
+    was made with other parts is opened all the same: to be re-indexed with these.
 
     Raises LibraryNotFound, EmbedderMismatch, FormatTooNew, Corrupt, BadSetting, ModelUnavailable.
     """
@@ -79,7 +81,8 @@ def open_library(
     settings = settings or load_settings(flags, library=location)
     index = open_index(location, settings, create=create)
     try:
-        return Library(location, _gather_parts(location, index, settings, embedder, generator))
+        parts = _gather_parts(location, index, settings, embedder, generator)
+        return Library(location, parts, reindexing=reindexing)
     except BaseException:
         index.close()
         raise
@@ -108,6 +111,7 @@ def _gather_parts(
         embedder=chosen_embedder,
         open_generator=open_generator,
         ingest=ingest,
+        keep_days=settings.versions.keep_days,
         search=replace(found, k=settings.search.k),
         ask=AskOptions(
             search=replace(found, k=settings.ask.sources, distinct=True),

@@ -155,6 +155,7 @@ class StoredDocument:
     content_hash: str
     source: str | None
     overrides: Mapping[str, JSON]
+    language: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

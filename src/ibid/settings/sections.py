@@ -245,6 +245,15 @@ class ReadingSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class VersionSettings:
+    """How long past versions are kept."""
+
+    keep_days: float = _setting(
+        30.0, "days that `ibid vacuum` keeps replaced versions", low=0, high=36_500
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """All settings; the sections are the tables of `config.toml`."""
 
@@ -261,6 +270,7 @@ class Settings:
     answers: AnswersSettings = AnswersSettings()
     ingest: IngestSettings = IngestSettings()
     reading: ReadingSettings = ReadingSettings()
+    versions: VersionSettings = VersionSettings()
     index: IndexSettings = IndexSettings()
     offline: bool = _setting(False, "refuse all that would leave this machine")
     lock_timeout_s: float = _setting(30.0, "seconds to wait for another writer", low=0, high=86_400)

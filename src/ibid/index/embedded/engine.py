@@ -126,15 +126,13 @@ class EmbeddedIndex:
         rows = reads.read_rows_of(connection, list(dict.fromkeys(text_hashes)))
         if not rows:
             return {}
-        from ibid.index.embedded.vectors import MappedSegment  # noqa: PLC0415 - loads numpy
-
         found: dict[bytes, Vectors] = {}
-        for segment in reads.read_segments(connection):
+        for mapped in self._storage.open_segments():
+            segment = mapped.segment
             inside = {
                 h: row for h, row in rows.items() if segment.first_row <= row < segment.end_row
             }
             if inside:
-                mapped = MappedSegment(segment, self._storage.vectors)
                 positions = [row - segment.first_row for row in inside.values()]
                 found.update(zip(inside, mapped.read(positions), strict=True))
         return found

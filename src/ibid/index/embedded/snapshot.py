@@ -166,7 +166,8 @@ class EmbeddedSnapshot:
         row = (
             self._connect()
             .execute(
-                f"SELECT t.text, t.blocks, c.hash, d.source, d.overrides, {reads.INFO_COLUMNS}"
+                "SELECT t.text, t.blocks, c.hash, c.language, d.source, d.overrides,"
+                f" {reads.INFO_COLUMNS}"
                 " FROM revisions r JOIN documents d ON d.id = r.document"
                 " JOIN contents c ON c.id = r.content JOIN texts t ON t.content = c.id"
                 " WHERE r.id = ?",
@@ -176,10 +177,10 @@ class EmbeddedSnapshot:
         )
         if row is None:
             raise _unknown(id)
-        text, blocks, content_hash, source, overrides, *columns = row
+        text, blocks, content_hash, language, source, overrides, *columns = row
         info = reads.read_info(columns)
         document = reads.read_document(info, text, blocks)
-        return StoredDocument(info, document, content_hash, source, load_json(overrides))
+        return StoredDocument(info, document, content_hash, source, load_json(overrides), language)
 
     def document_passages(self, id: str, scope: Scope) -> list[Passage]:
         """See `Snapshot.document_passages`."""

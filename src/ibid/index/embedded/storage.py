@@ -9,23 +9,25 @@ import re
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cached_property
-from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from ibid.errors import Corrupt, LibraryError
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.connections import Connections
 from ibid.index.embedded.lock import WriterLock
-from ibid.index.embedded.reads import REBUILD
+from ibid.index.embedded.reads import REBUILD, Segment
 from ibid.index.embedded.snapshot import SearchFiles
 
 if TYPE_CHECKING:
     from ibid.index.embedded.answers import EmbeddedAnswers
     from ibid.index.embedded.lexical import Postings
+    from ibid.index.embedded.vectors import MappedSegment
+
+Opened = TypeVar("Opened")
 
 VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+(?:g\d+)?\.(?:faiss|clusters|part)")
 """The names of our files; what else lies in the folder is not ours to remove."""
@@ -85,22 +87,38 @@ class Storage:
 
     def open_files(self) -> SearchFiles:
         """The files of the last version, which hold the rows of all versions before it."""
-        from ibid.index.embedded.vectors import MappedSegment  # noqa: PLC0415 - loads numpy
+        connection = self.connect()
 
-        for attempt in count():
-            connection = self.connect()
+        def open_all() -> SearchFiles:
             with schema.reading_one_state(connection):
                 segments = reads.read_segments(connection)
                 generation = reads.read_generation(connection)
                 first_row = reads.read_first_row(connection)
-            try:
-                mapped = [MappedSegment(segment, self.vectors) for segment in segments]
-                postings = self.open_postings(generation)
-                return SearchFiles(postings, postings.searcher(), mapped, first_row)
-            except FileNotFoundError as error:
-                if attempt == OPEN_TRIES:
-                    raise Corrupt(f"{error.filename} is missing", hint=REBUILD) from error
-        raise AssertionError
+            mapped = self._map_segments(segments)
+            postings = self.open_postings(generation)
+            return SearchFiles(postings, postings.searcher(), mapped, first_row)
+
+        return self._open_again(open_all)
+
+    def open_segments(self) -> list[MappedSegment]:
+        """The live vector files, mapped."""
+        connection = self.connect()
+        return self._open_again(lambda: self._map_segments(reads.read_segments(connection)))
+
+    def _map_segments(self, segments: Sequence[Segment]) -> list[MappedSegment]:
+        from ibid.index.embedded.vectors import MappedSegment  # noqa: PLC0415 - loads numpy
+
+        return [MappedSegment(segment, self.vectors) for segment in segments]
+
+    def _open_again(self, open: Callable[[], Opened]) -> Opened:
+        """What is opened, looked up anew where a writer has replaced a file since it was named."""
+        for _ in range(OPEN_TRIES):
+            with suppress(FileNotFoundError, Corrupt):
+                return open()
+        try:
+            return open()
+        except FileNotFoundError as error:
+            raise Corrupt(f"{error.filename} is missing", hint=REBUILD) from error
 
     # -- writing ----------------------------------------------------------------------------
 

@@ -1,0 +1,103 @@
+"""The upkeep of a library, as methods of `Library`: its past, its health, models and copies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ibid.flows.manifest import describe_library
+from ibid.flows.options import OnProgress, hold_principals
+from ibid.parts import Parts
+from ibid.protocols import Problem, Revision, Scope, Vacuumed
+from ibid.records import Owner
+
+if TYPE_CHECKING:
+    from ibid.flows.history import Difference
+    from ibid.flows.reindex import Reindexed
+    from ibid.flows.transfer import Transferred
+
+
+class Upkeep:
+    """What is done to a library now and then."""
+
+    _parts: Parts
+
+    def history(self, id: str, principals: Iterable[str] | Owner = ()) -> list[Revision]:
+        """All that the documents which ever bore this id were, oldest first.
+
+        Raises UnknownDocument for one that no version holds, or that the caller may not see.
+        """
+        return self._parts.index.history(id, Scope(hold_principals(principals)))
+
+    def diff(self, old: int, new: int, principals: Iterable[str] | Owner = ()) -> Difference:
+        """What differs between two versions, as far as the caller sees it. Raises BadQuery."""
+        from ibid.flows.history import compare_versions
+
+        scope = Scope(hold_principals(principals), include_archived=True)
+        return compare_versions(old, new, index=self._parts.index, scope=scope)
+
+    def diff_text(
+        self, id: str, old: int, new: int, principals: Iterable[str] | Owner = ()
+    ) -> list[str]:
+        """The lines of a unified diff of a document's text at two versions.
+
+        Raises BadQuery, or UnknownDocument where neither version holds it.
+        """
+        from ibid.flows.history import compare_texts
+
+        scope = Scope(hold_principals(principals), include_archived=True)
+        return compare_texts(id, old, new, index=self._parts.index, scope=scope)
+
+    def vacuum(self, days: float | None = None, *, cited: bool = False) -> Vacuumed:
+        """Drop the versions that were replaced more than so many days ago, from every file.
+
+        None is the retention that the settings name. The last version always stays; so does what
+        a kept answer cites, unless `cited`. Raises LibraryLocked.
+        """
+        kept = timedelta(days=self._parts.keep_days if days is None else days)
+        return self._parts.index.vacuum(datetime.now(UTC) - kept, cited=cited)
+
+    def verify(self, *, repair: bool = False) -> Sequence[Problem]:
+        """Every invariant that does not hold; with `repair`, those left after what is derived was
+        made anew. Raises LibraryLocked."""
+        from ibid.flows.verify import verify_library
+
+        return verify_library(index=self._parts.index, embedder=self._parts.embedder, repair=repair)
+
+    def reindex(self, *, on_progress: OnProgress | None = None) -> Reindexed:
+        """Cut, analyse and embed every text anew with the parts that this library was opened with.
+
+        It serves meanwhile as it was. A killed run goes on where it was. Raises what the embedder
+        raises, and LibraryLocked.
+        """
+        from ibid.flows.reindex import reindex_library
+
+        return reindex_library(
+            index=self._parts.index,
+            embedder=self._parts.embedder,
+            options=self._parts.ingest,
+            on_progress=on_progress,
+        )
+
+    def export(self, path: Path | str) -> Transferred:
+        """Write the last version, with access and sources, as one portable file.
+
+        Raises InputError for a path that exists or can't be written.
+        """
+        from ibid.flows.transfer import export_library
+
+        return export_library(Path(path), index=self._parts.index)
+
+    def import_file(self, path: Path | str) -> Transferred:
+        """Take in the documents of an exported file; what is held already stays as it is.
+
+        Raises DuplicateDocument for an id that holds another text, InputError, FormatTooNew,
+        EmbedderMismatch.
+        """
+        from ibid.flows.transfer import import_library
+
+        parts = self._parts
+        opened = describe_library(parts.embedder, parts.ingest.chunking)
+        return import_library(Path(path), index=parts.index, opened=opened)
