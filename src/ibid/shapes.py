@@ -6,11 +6,12 @@ The fields are a contract: more may come, none changes its name or meaning.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ibid.errors import IbidError
-from ibid.protocols import SourceInfo
+from ibid.protocols import Problem, Revision, SourceInfo, Vacuumed
 from ibid.records import (
     OWNER,
     Answer,
@@ -28,6 +29,11 @@ from ibid.records import (
     SearchResult,
     TraceStep,
 )
+
+if TYPE_CHECKING:
+    from ibid.flows.history import Difference
+    from ibid.flows.reindex import Reindexed
+    from ibid.flows.transfer import Transferred
 
 SCHEMA_VERSION: Final = 1
 
@@ -362,3 +368,34 @@ def shape_principals(principals: Principals) -> list[str]:
 def shape_time(moment: datetime | None) -> str | None:
     """A time in UTC, as RFC 3339 writes it."""
     return None if moment is None else moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+# -- upkeep ---------------------------------------------------------------------------------------
+
+
+def shape_revision(revision: Revision) -> Shape:
+    """What a document was from a version on."""
+    return {
+        **shape_info(revision.info),
+        "written_at": shape_time(revision.written_at),
+        "removed_in": revision.removed_in,
+        "content_hash": revision.content_hash,
+    }
+
+
+def shape_difference(difference: Difference) -> Shape:
+    """What differs between two versions."""
+    return {
+        "old": difference.old,
+        "new": difference.new,
+        "added": list(difference.added),
+        "updated": list(difference.updated),
+        "metadata_changed": list(difference.metadata_changed),
+        "moved": [{"from": moved.old_id, "to": moved.new_id} for moved in difference.moved],
+        "removed": list(difference.removed),
+    }
+
+
+def shape_outcome(outcome: Problem | Reindexed | Transferred | Vacuumed) -> Shape:
+    """What upkeep did or found: the fields of its record."""
+    return asdict(outcome)

@@ -58,14 +58,19 @@ class Call:
         create: bool = False,
         sends: Sequence[Part] = (),
         flags: Mapping[str, Any] | None = None,
+        reindexing: bool = False,
     ) -> Library:
         """The library, opened; made when it is missing and the verb may.
+
+        With `reindexing`, also one that was made with other parts than the settings name.
 
         `sends` names the parts that the verb hands text to. Where such a part is not on this
         machine, a line on standard error says where the text goes.
         """
         settings = self.load_settings(flags)
-        library = open_library(self.find_library(), settings=settings, create=create)
+        library = open_library(
+            self.find_library(), settings=settings, create=create, reindexing=reindexing
+        )
         for part in sends:
             if (address := library.find_remote(part)) is not None:
                 click.echo(f"text may go to the {part} at {address}", err=True)

@@ -139,7 +139,7 @@ def sync_command(
     with (
         _rehearse(call) if dry_run else nullcontext(call) as stage,
         stage.open_library(create=True, sends=sends) as library,
-        _show_progress() as on_progress,
+        show_progress() as on_progress,
     ):
         if not dry_run and library.writes_contexts:
             expected = library.sync(folder, prefix=prefix, dry_run=True, allow_emptying=yes)
@@ -253,11 +253,11 @@ def _tell(report: IngestReport, verb_form: str = "") -> Outcome:
 
 
 @contextmanager
-def _show_progress() -> Iterator[OnProgress]:
+def show_progress(what: str = "files", doing: str = "reading files") -> Iterator[OnProgress]:
     """Progress on standard error: a bar on a terminal, else a line for each commit."""
     if not sys.stderr.isatty():
         yield lambda p: click.echo(
-            f"version {p.version}: {p.done} of {p.total} files done", err=True
+            f"version {p.version}: {p.done} of {p.total} {what} done", err=True
         )
         return
     from rich.console import Console
@@ -271,7 +271,7 @@ def _show_progress() -> Iterator[OnProgress]:
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading files", total=None)
+        task = bar.add_task(doing, total=None)
 
         def advance(progress: Progress) -> None:
             bar.update(

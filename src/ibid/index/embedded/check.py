@@ -112,13 +112,6 @@ _RULES: Final[dict[str, tuple[str, bool, str]]] = {
         "SELECT 'content ' || c.id FROM contents c LEFT JOIN texts t ON t.content = c.id"
         " WHERE c.characters IS NOT length(t.text)",
     ),
-    "files": (
-        "is a file that became a document, and there is none of that content",
-        True,
-        "SELECT f.source || ': ' || f.path FROM files f WHERE f.status = 'read'"
-        " AND NOT EXISTS (SELECT 1 FROM contents c WHERE c.hash = f.content_hash)"
-        " AND f.content_hash != ''",
-    ),
 }
 """Part -> what is wrong, whether it can be mended, and the query that finds where."""
 
@@ -167,8 +160,10 @@ def _check_postings(library: Library) -> Iterator[Problem]:
     except Corrupt as error:
         yield Problem("postings", f"lexical/{generation}", error.message, True)
         return
+    # What a re-index has replaced stays until the next writer comes, for those who read it.
+    first = reads.read_first_row(library.connection)
     last = reads.read_next_row(library.connection)
-    rows = np.array(reads.read_passage_rows(library.connection, 0, last), np.int64)
+    rows = np.array(reads.read_passage_rows(library.connection, first, last), np.int64)
     for word, wrong in (
         ("have no postings", np.setdiff1d(rows, found)),
         ("have postings, and are no passages", np.setdiff1d(found, rows)),

@@ -247,7 +247,7 @@ class EmbeddedIndex:
         from ibid.index.embedded.staging import EmbeddedStaging  # noqa: PLC0415 - seldom needed
 
         return EmbeddedStaging(
-            self._connect(), self._storage.folder, manifest, on_published=self._forget_files
+            self._connect(), self._storage.folder, manifest, on_published=self._switch_files
         )
 
     @contextmanager
@@ -257,9 +257,10 @@ class EmbeddedIndex:
             yield connection
             self._snapshots = {}
 
-    def _forget_files(self) -> None:
-        """Open postings, vectors and rows anew at the next use: others are live now."""
+    def _switch_files(self) -> None:
+        """Let go of postings and vectors: others are live now."""
         self._storage.forget_postings()
+        self._storage.clear_files(reads.read_generation(self._connect()))
         self._snapshots = {}
 
     def close(self) -> None:

@@ -33,11 +33,6 @@ def repair_library(
         ).fetchall()
         erase_contents(connection, [content for (content,) in unused])
         connection.execute("DELETE FROM documents WHERE id NOT IN (SELECT document FROM revisions)")
-        # A file whose document is not there is read again by the next sync.
-        connection.execute(
-            "DELETE FROM files WHERE status = 'read' AND content_hash != ''"
-            " AND content_hash NOT IN (SELECT hash FROM contents)"
-        )
         rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
         _rebuild_vectors(connection, folder / "vectors", embed, mark)
 

@@ -186,9 +186,13 @@ class Storage:
             self.open_postings(generation).drop_from(reads.read_next_row(connection))
         except ValueError:  # what a full disk left there is in the way of any writer
             generation = self._rebuild_postings()
+        self.clear_files(generation)
+
+    def clear_files(self, generation: int) -> None:
+        """Remove the vector files and postings that are live no more; who reads them keeps them."""
         live = {
             file
-            for segment in reads.read_segments(connection)
+            for segment in reads.read_segments(self.connect())
             for file in (segment.file, segment.clusters)
         }
         for file in self.vectors.iterdir():
