@@ -191,7 +191,7 @@ def test_ask(handbook: Path) -> None:
     answer = fields(done.json, ANSWER)
     assert (answer["status"], answer["generator"]) == ("answered", "extractive")
     assert answer["request"] == {
-        "filter": None, "principals": [], "mode": "hybrid", "k": 4, "history": [],
+        "filter": None, "principals": [], "mode": "hybrid", "k": 4, "history": [], "whole": False,
     }  # fmt: skip
     text = call("show", "leave.md", "--library", handbook, "--json").json["text"]
     for citation in answer["citations"]:

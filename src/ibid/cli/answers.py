@@ -55,7 +55,7 @@ def answers_command(
             kept.answer.status.value,
             f"version {kept.answer.version}",
             (kept.feedback[-1].good and "good") or "bad" if kept.feedback else "",
-            shorten(kept.answer.question),
+            shorten(kept.answer.question) or "(erased)",
         )
         for kept in found
     )

@@ -11,7 +11,7 @@ from ibid.records import Answer, AnswerStatus, Hit, Principals
 
 
 def withhold(answer: Answer) -> Answer:
-    """What is left of an answer whose sources may not be seen: that it was asked, and when."""
+    """What is left of an answer whose sources may not be seen: what was asked, and how."""
     return dataclasses.replace(
         answer,
         status=AnswerStatus.WITHHELD,
@@ -24,6 +24,13 @@ def withhold(answer: Answer) -> Answer:
         found=(),
         draft="",
     )
+
+
+def erase(answer: Answer) -> Answer:
+    """What is left of an answer that was drawn from a purged document: when, by whom and how."""
+    bare = withhold(answer)
+    request = dataclasses.replace(bare.request, filter=None)
+    return dataclasses.replace(bare, question="", request=request)
 
 
 def list_drawn(answer: Answer) -> set[str]:

@@ -26,7 +26,8 @@ class AnswerLog(Protocol):
     A caller sees the answers whose principals equal their own, the owner all. What an answer was
     drawn from is its sources, and what the answers in its history were drawn from. Where one of
     these documents is hidden from the caller today, the answer comes back `withheld`: without
-    text, citations, sources, warnings and history. Purging a document erases these for good.
+    text, citations, sources, warnings and history. Purging a document erases these for good, and
+    the question and the filter with them.
     """
 
     def put(self, kept: KeptAnswer, *, oldest: datetime | None = None) -> None:

@@ -250,7 +250,7 @@ class IndexAnswerTests:
             assert found.answer.status is AnswerStatus.WITHHELD, id
             assert found.answer.text == found.answer.draft == "", id
             assert not any((found.answer.sources, found.answer.found, found.answer.citations)), id
-            assert found.answer.request.history == ()
+            assert (found.answer.question, found.answer.request.history) == ("", ()), id
         assert index.answers.find("old", OWNER).feedback == (Feedback(False, "", NOW),)
         assert index.answers.find_same("k", frozenset()) is None
         assert index.answers.find("other", OWNER) == other

@@ -20,6 +20,7 @@ from typing import Final
 
 from ibid.errors import FormatTooNew, LibraryLocked, UnknownAnswer
 from ibid.index.answers import (
+    erase,
     fill_texts,
     list_drawn,
     pack_answer,
@@ -106,7 +107,7 @@ class EmbeddedAnswers:
             answer, earlier = _trace_history(connection, answer, principals)
             sources = {(id, answer.version) for id in list_drawn(answer)} | earlier
             if sources - drawn.find_held(self._library(), sources):
-                answer, kept, sources = withhold(answer), replace(kept, key=""), set()
+                answer, kept, sources = erase(answer), replace(kept, key=""), set()
             number = connection.execute(
                 "INSERT INTO answers (id, asked_at, principals, version, key, text_hash, options,"
                 " body) VALUES (?,?,?,?,?,?,?,?)",
@@ -343,7 +344,7 @@ def _erase_drawn(connection: sqlite3.Connection, name: str, first: int, last: in
     ):
         connection.execute(
             "UPDATE answers SET key = '', text_hash = x'', body = ? WHERE number = ?",
-            (pack_answer(withhold(unpack_answer(body))), number),
+            (pack_answer(erase(unpack_answer(body))), number),
         )
         connection.execute("UPDATE feedback SET comment = '' WHERE answer = ?", (number,))
         connection.execute("DELETE FROM drawn WHERE answer = ?", (number,))

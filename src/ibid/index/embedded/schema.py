@@ -9,8 +9,9 @@ version. A document that takes the name of one that is gone opens nothing of tha
 
 from __future__ import annotations
 
+import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
@@ -189,9 +190,22 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def open_database(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """A connection to any database of a library, made when it is missing; damage is Corrupt."""
+    """A connection to any database of a library, made when it is missing; damage is Corrupt.
+
+    In a folder that can't be written it is read as it lies: SQLite keeps its log and its locks in
+    files, so nobody may write there meanwhile. LibraryError where another one does.
+    """
+    if not os.access(path.parent, os.W_OK) and not path.with_name(f"{path.name}-wal").exists():
+        return _connect(f"{path.absolute().as_uri()}?immutable=1", path, busy_seconds, ())
+    return _connect(f"{path.absolute().as_uri()}?mode=rwc", path, busy_seconds, _SETTINGS)
+
+
+def _connect(
+    uri: str, path: Path, busy_seconds: float, settings: Sequence[str]
+) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path,
+        uri,
+        uri=True,
         isolation_level=None,
         timeout=busy_seconds,
         check_same_thread=False,
@@ -199,7 +213,7 @@ def open_database(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.
     )
     connection.path = path
     try:
-        for setting in _SETTINGS:
+        for setting in settings:
             connection.execute(setting)
     except BaseException:
         connection.close()
