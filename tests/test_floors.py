@@ -27,6 +27,7 @@ FLOORS = [
     {"flows"},
     {
         "keys",
+        "libraries",
         "library",
         "logbook",
         "openers",

@@ -20,7 +20,7 @@ PACKAGE: Final = Path(__file__).parent.parent / "src" / "ibid"
 MODULES: Final = sorted(PACKAGE.rglob("*.py"))
 
 FACE: Final = {
-    "open", "Library", "OWNER",
+    "open", "Libraries", "Library", "OWNER",
     "Answer", "AnswerStatus", "Block", "BlockKind", "Citation", "Document", "DocumentInfo", "Hit",
     "IngestReport", "Passage", "Query", "SearchResult", "Verdict",
     "IbidError",

@@ -17,6 +17,7 @@ from ibid.version import VERSION
 
 if TYPE_CHECKING:
     from ibid.errors import *  # noqa: F403 - every error is part of the face
+    from ibid.libraries import Libraries as Libraries
     from ibid.library import Library as Library
     from ibid.openers import open_library
 
@@ -57,6 +58,7 @@ _RECORDS = (
 _ERRORS = tuple(name for name in errors.__all__ if name != "EXIT_CODES")
 _HOMES = {
     "open": ("ibid.openers", "open_library"),
+    "Libraries": ("ibid.libraries", "Libraries"),
     "Library": ("ibid.library", "Library"),
     **{name: ("ibid.records", name) for name in _RECORDS},
     **{name: ("ibid.errors", name) for name in _ERRORS},

@@ -76,6 +76,8 @@ def shape_result(result: SearchResult, *, explain: bool = False) -> Shape:
         "timings_ms": dict(result.timings_ms),
         "warnings": list(result.warnings),
     }
+    if result.versions:
+        shape["versions"] = dict(result.versions)
     return {**shape, "trace": shape_trace(result.trace)} if explain else shape
 
 
@@ -90,8 +92,6 @@ def shape_hit(hit: Hit, *, explain: bool = False) -> Shape:
     With `explain`, also the score that fusion made of the shares, and each later move.
     """
     shape = _shape_found(hit)
-    if hit.library is not None:
-        shape["library"] = hit.library
     if explain:
         shape["fused_score"] = hit.fused_score
         shape["moves"] = [
@@ -124,7 +124,9 @@ def _shape_found(hit: Hit) -> Shape:
 
 def _shape_place(hit: Hit) -> Shape:
     passage = hit.passage
+    named = {} if hit.library is None else {"library": hit.library}
     return {
+        **named,
         "document_id": hit.document_id,
         "passage_id": passage.id,
         "title": hit.document.title,

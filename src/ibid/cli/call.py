@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import click
@@ -16,6 +17,7 @@ from ibid.records import OWNER, Principals
 from ibid.settings import Settings, find_library, load_settings
 
 if TYPE_CHECKING:
+    from ibid.libraries import Libraries
     from ibid.library import Library
     from ibid.shapes import Shape
 
@@ -39,10 +41,17 @@ class Outcome:
 class Call:
     """One call of a verb: who asks, which library, and in which form to answer."""
 
-    place: str | None = None
+    places: tuple[str, ...] = ()
     principals: Principals = frozenset()
     as_json: bool = False
     flags: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str | None:
+        """The library that the call names, None for none. Raises UsageError for several."""
+        if len(self.places) > 1:
+            raise click.UsageError("only search and ask take several libraries")
+        return self.places[0] if self.places else None
 
     def find_library(self) -> str:
         """Where the library lies that this call is about."""
@@ -71,10 +80,36 @@ class Call:
         library = open_library(
             self.find_library(), settings=settings, create=create, reindexing=reindexing
         )
+        self._tell_remotes(library, sends)
+        return library
+
+    @contextmanager
+    def open_libraries(
+        self, *, sends: Sequence[Part] = (), flags: Mapping[str, Any] | None = None
+    ) -> Iterator[Library | Libraries]:
+        """What is asked: the one library, or all that the call names, by the words it names them.
+
+        Raises UsageError for one that is named twice.
+        """
+        if len(self.places) < 2:
+            with self.open_library(sends=sends, flags=flags) as library:
+                yield library
+            return
+        from ibid.libraries import Libraries
+
+        if len({find_library(place) for place in self.places}) < len(self.places):
+            raise click.UsageError("a library is named twice; give each once")
+        with ExitStack() as stack:
+            opened = {}
+            for place in self.places:
+                call = replace(self, places=(place,))
+                opened[place] = stack.enter_context(call.open_library(sends=sends, flags=flags))
+            yield Libraries(opened)
+
+    def _tell_remotes(self, library: Library, sends: Sequence[Part]) -> None:
         for part in sends:
             if (address := library.find_remote(part)) is not None:
                 click.echo(f"text may go to the {part} at {address}", err=True)
-        return library
 
 
 Part: TypeAlias = Literal["embedder", "reranker", "generator", "rewriter"]
@@ -89,7 +124,7 @@ def verb(function: Verb) -> click.Command:
     @functools.wraps(function)
     def invoke(**options: Any) -> int:
         call = Call(
-            place=options.pop("library"),
+            places=options.pop("places"),
             principals=read_principals(options.pop("principals")),
             as_json=options.pop("as_json"),
             flags={"offline": True} if options.pop("offline") else {},
@@ -118,7 +153,9 @@ def _add_options(function: Callable[..., int]) -> Callable[..., int]:
             metavar="PRINCIPAL",
             help="Who asks, such as user:ann or group:hr; may be repeated. '*' is the owner.",
         ),
-        click.option("--library", metavar="PLACE", help="The library's folder."),
+        click.option(
+            "--library", "places", multiple=True, metavar="PLACE", help="The library's folder."
+        ),
     ):
         function = option(function)
     return function

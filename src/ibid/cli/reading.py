@@ -72,7 +72,8 @@ def search_command(call: Call, text: str, explain: bool, **options: Any) -> Outc
     They are the ones that fit TEXT best, by its words and by its meaning.
     """
     flags = _pop_flags(options)
-    with call.open_library(sends=("embedder", "reranker", "rewriter"), flags=flags) as library:
+    sends: tuple[Part, ...] = ("embedder", "reranker", "rewriter")
+    with call.open_libraries(sends=sends, flags=flags) as library:
         query, changes = _read_options(call, text, options)
         result = library.run_search(query, **changes)
     words = _tell_result(result, explain)
@@ -115,7 +116,9 @@ def ask_command(
         **_pop_flags(options),
     }
     sends: tuple[Part, ...] = ("embedder", "reranker", "generator")
-    with call.open_library(sends=sends, flags=flags) as library:
+    if whole and len(call.places) > 1:
+        raise click.UsageError("--whole is for one library")
+    with call.open_libraries(sends=sends, flags=flags) as library:
         query, changes = _read_options(call, question, options)
         answer = library.run_ask(
             query,
@@ -258,7 +261,8 @@ def _tell_place(hit: Hit) -> str:
     passage = hit.passage
     path = " > ".join(passage.headings) or hit.document.title
     page = f"page {passage.page}" if passage.page else None
-    return join_words(hit.document_id, path, page, f"characters {passage.start}-{passage.end}")
+    span = f"characters {passage.start}-{passage.end}"
+    return join_words(hit.library, hit.document_id, path, page, span)
 
 
 def _tell_passage(passage: Passage) -> str:

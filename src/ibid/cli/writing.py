@@ -166,7 +166,7 @@ def _rehearse(call: Call) -> Iterator[Call]:
     else:
         place = nullcontext(call.place)
     with place as found:
-        yield replace(call, place=found)
+        yield replace(call, places=() if found is None else (found,))
 
 
 @verb

@@ -110,7 +110,8 @@ def answer_from(
                 text, citations = keep_supported(text, citations)
                 if on_text is not None:
                     on_text(text)
-        changed = list_changed(citations, index) if query.version is None else ()
+        look = options.tell_changed and query.version is None
+        changed = list_changed(citations, index) if look else ()
     spent = watch.milliseconds()
     written = replace(
         blank,

@@ -36,6 +36,15 @@ def tell_fusion(runs: Mapping[str, Sequence[Scored]], fused: int, method: str) -
     )
 
 
+def tell_merge(libraries: Mapping[str, int], standardize: bool) -> TraceStep:
+    """How many hits of each library went into one ranking, and whether their scores compared."""
+    counted = ", ".join(f"{name} {count}" for name, count in libraries.items())
+    how = "cosines standardized, since the embedders differ" if standardize else "scores as found"
+    return TraceStep(
+        "merge", f"{counted}; {how}", {"hits": dict(libraries), "standardized": standardize}
+    )
+
+
 def tell_moves(words: str, stage: str, hits: Sequence[Hit]) -> TraceStep:
     """What a stage that gives new scores made of the order: the hits with their moves."""
     moves = [(hit, move) for hit in hits for move in hit.moves[-1:] if move.stage == stage]

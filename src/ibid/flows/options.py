@@ -189,7 +189,8 @@ class AskOptions:
     """How a question is answered, and the hash of the settings that this came from.
 
     The `context` says what a model is sent: what a search found, all that the asker may see, or
-    that where it fits; `by_document` puts the sources in the order of their documents' text. With
+    that where it fits; `by_document` puts the sources in the order of their documents' text,
+    `tell_changed` looks whether the files cited are still as they were read. With
     `strict`, claims that nothing supports are left out. `min_cosine` is
     the least likeness at which passages without any word of the question may still answer it.
     """
@@ -200,6 +201,7 @@ class AskOptions:
     template: str = "grounded"
     context: AskContext = "search"
     by_document: bool = False
+    tell_changed: bool = True
     settings_hash: str = ""
 
 

@@ -101,7 +101,8 @@ class TraceStep:
 class SearchResult:
     """The hits of one search, the version that answered it, and where its time went.
 
-    `trace` holds the steps in their order; `warnings` what did not go as it was asked for.
+    `trace` holds the steps in their order; `warnings` what did not go as it was asked for. Where
+    several libraries were asked, `versions` has that of each by its name, and `version` is 0.
     `standalone` is a follow-up as it can be understood alone, None for what needs nothing more.
     """
 
@@ -113,3 +114,4 @@ class SearchResult:
     trace: tuple[TraceStep, ...] = ()
     warnings: tuple[str, ...] = ()
     standalone: str | None = None
+    versions: Mapping[str, int] = field(default_factory=dict)
