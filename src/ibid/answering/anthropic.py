@@ -88,7 +88,7 @@ class AnthropicGenerator:
         )
         with closing(stream) as events:
             for event in events:
-                for text in reply.read(parse_event(event, self._wire.origin)):
+                for text in reply.read(parse_event(event, self._wire)):
                     yield Delta(text)
                 if reply.done:
                     break

@@ -90,7 +90,7 @@ class ChatGenerator:
                 if event == "[DONE]":
                     finish = finish or "stop"
                     break
-                chunk = parse_event(event, self._wire.origin)
+                chunk = parse_event(event, self._wire)
                 choice = _find_choice(chunk)
                 finish = choice.get("finish_reason") or finish
                 counts = chunk.get("usage") or counts  # some count up to each chunk

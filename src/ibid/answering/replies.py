@@ -52,25 +52,27 @@ def stream_reply(
             refused.add(named[0])
 
 
-def parse_event(event: str, origin: str) -> dict[str, JSON]:
+def parse_event(event: str, wire: Wire) -> dict[str, JSON]:
     """The object of one event. Raises MalformedOutput, or ModelUnavailable for a told error."""
     try:
         parsed = json.loads(event)
     except ValueError as error:
-        raise _describe_malformed(event, origin) from error
+        raise _describe_malformed(event, wire) from error
     if not isinstance(parsed, dict):
-        raise _describe_malformed(event, origin)
+        raise _describe_malformed(event, wire)
     if told := parsed.get("error"):
         message = told.get("message", told) if isinstance(told, dict) else told
         raise ModelUnavailable(
-            f"{origin} stopped with an error: {message}", hint="look at the log of the server"
+            f"{wire.origin} stopped with an error: {wire.hide_key(str(message))}",
+            hint="look at the log of the server",
         )
     return parsed
 
 
-def _describe_malformed(event: str, origin: str) -> MalformedOutput:
+def _describe_malformed(event: str, wire: Wire) -> MalformedOutput:
+    shown = wire.hide_key(event)[:100]
     return MalformedOutput(
-        f"{origin} answered with what is no reply of a chat model: {event[:100]!r}",
+        f"{wire.origin} answered with what is no reply of a chat model: {shown!r}",
         hint="look whether the address is that of a chat model",
     )
 

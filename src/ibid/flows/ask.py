@@ -12,7 +12,6 @@ from ibid.answering.abstain import abstention_text, says_no_answer, should_absta
 from ibid.answering.citations import parse_claims
 from ibid.answering.markers import hold_back_markers
 from ibid.answering.strict import keep_supported
-from ibid.answering.verify import verify_claims
 from ibid.flows.chat import recall_cited
 from ibid.flows.compose import compose_prompt, widen_search
 from ibid.flows.freshness import date_citations, list_changed
@@ -212,6 +211,9 @@ def check_draft(
     draft: str, sources: Sequence[Hit], language: str | None
 ) -> tuple[str, tuple[Citation, ...]]:
     """The text that is shown, and a checked citation for every claim of it."""
+    # As long to load as to search: it isn't needed until the model has written.
+    from ibid.answering.verify import verify_claims  # noqa: PLC0415
+
     text, claims = parse_claims(draft.strip(), len(sources), language=language)
     return text, verify_claims(claims, sources, language=language)
 

@@ -183,7 +183,7 @@ class Wire:
         except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             begun = "broke off its answer" if response is not None else "can't be reached"
             raise ModelUnavailable(
-                f"{self.origin} {begun}: {self._hide_key(str(error))}",
+                f"{self.origin} {begun}: {self.hide_key(str(error))}",
                 hint="look whether the server is running and the address is right",
             ) from error
         finally:
@@ -235,7 +235,7 @@ class Wire:
         status = response.status_code
         kind = PayloadTooLarge if status == 413 else Refused
         return kind(
-            f"{self.origin} refused with status {status}: {self._hide_key(said)}",
+            f"{self.origin} refused with status {status}: {self.hide_key(said)}",
             hint=_HINTS.get(status, "look at the log of the server"),
             status=status,
         )
@@ -296,7 +296,8 @@ class Wire:
             hint="look whether the address is that of a model",
         )
 
-    def _hide_key(self, text: str) -> str:
+    def hide_key(self, text: str) -> str:
+        """A text of the endpoint, in which it may have repeated the key, without it."""
         return text.replace(self._key, "…") if self._key else text
 
 
