@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibid.answering.abstain import abstention_text, should_abstain
 from ibid.answering.citations import parse_claims
 from ibid.answering.evidence import split_units
 from ibid.answering.extractive import ExtractiveGenerator
@@ -171,28 +170,3 @@ def test_a_function_is_a_generator() -> None:
     broken = FunctionGenerator(lambda prompt: None)  # type: ignore[arg-type, return-value]  # the fault
     with pytest.raises(MalformedOutput, match="NoneType"):
         list(broken.generate(build_prompt("Who?", SOURCES)))
-
-
-# -- abstaining -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("question", "cosine", "abstains"),
-    [
-        ("Who won the chess championship?", 0.1, True),
-        ("Who won the chess championship?", 0.35, False),
-        ("Who won the chess championship?", None, True),
-        ("Where does the ferry go?", 0.1, False),
-    ],
-)
-def test_abstains_on_foreign_words_and_meaning(
-    question: str, cosine: float | None, abstains: bool
-) -> None:
-    reason = should_abstain(question, SOURCES, best_cosine=cosine, language="en")
-    assert (reason is not None) == abstains
-
-
-def test_abstains_without_hits_in_the_language_of_the_question() -> None:
-    assert should_abstain("ferry", [], best_cosine=0.9) == "nothing was found"
-    assert abstention_text("de").startswith("Die Dokumente")
-    assert abstention_text("xx") == abstention_text()

@@ -39,7 +39,7 @@ def test_without_anything_all_is_as_declared(user_dir: Path) -> None:
     settings = load_settings(environ={}, user_dir=user_dir)
     assert settings == Settings()
     assert (settings.search.k, settings.search.mode, settings.search.rrf_k) == (10, "hybrid", 60)
-    assert (settings.ask.sources, settings.ask.min_cosine) == (6, 0.35)
+    assert (settings.ask.sources, settings.ask.abstain) == (6, 0.6)
     assert settings.ingest.max_file_bytes == 100_000_000
     assert set(settings.origins.values()) == {"default"}
 
@@ -105,7 +105,7 @@ def test_every_setting_can_be_given_in_each_place(user_dir: Path) -> None:
         ("[search]\nmin_score = nan", "it is a number, or none"),
         ("[search]\nmin_score = inf", "it is a number, or none"),
         ("[search]\nmin_score = 1" + "0" * 400, "it is a number, or none"),
-        ("[ask]\nmin_cosine = 2", "it is a number from -1 to 1"),
+        ("[ask]\nabstain = 2", "it is a number from 0 to 1"),
         ("[ask]\nstrict = 1", "it is true or false"),
         ("[embedder]\nname = ''", "it is text"),
         ("[generator]\napi_key = 'x'", "keys are never settings"),

@@ -181,6 +181,9 @@ def _shape_proof(answer: Answer) -> Shape:
         "warnings": list(answer.warnings),
         "timings_ms": dict(answer.timings_ms),
         "tokens": dict(answer.tokens),
+        "nearest": [
+            {"document_id": near.document_id, "title": near.title} for near in answer.nearest
+        ],
     }
 
 

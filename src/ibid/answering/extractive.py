@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from ibid.answering.candidates import Candidate, find_candidates
 from ibid.answering.citations import check_citations
-from ibid.answering.evidence import Unit, find_language, split_units
-from ibid.language.analyzer import content_terms
+from ibid.answering.evidence import Unit
+from ibid.answering.likeness import measure_likeness
 from ibid.protocols import Embedder
-from ibid.records import Delta, Hit, Prompt
-
-CANDIDATES: Final = 12
-"""Sentences that are embedded: the likeliest by their words and the rank of their source."""
+from ibid.records import Delta, Prompt
 
 MOST_SENTENCES: Final = 3
 
@@ -51,21 +46,6 @@ _PAIRED: Final = re.compile('[`"“„«「]')
 _QUOTES: Final = (("“", "”"), ("«", "»"), ("「", "」"))
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A sentence that may answer. `numbers` are the sources that hold it, in rising order.
-
-    `coverage` is the share of the question's terms in it, weighted by how rare they are among
-    the sentences; `cue` tells whether it holds the kind of thing that is asked for.
-    """
-
-    unit: Unit
-    numbers: tuple[int, ...]
-    terms: frozenset[str]
-    coverage: float
-    cue: bool
-
-
 class ExtractiveGenerator:
     """Answers with up to three sentences of the sources; without an embedder by words alone."""
 
@@ -77,57 +57,29 @@ class ExtractiveGenerator:
 
     def generate(self, prompt: Prompt) -> Iterator[Delta]:
         """One piece for each sentence; none when the sources have no text."""
-        candidates = find_candidates(prompt.question, prompt.sources, language=prompt.language)
-        scores = self._score(prompt.question, candidates)
+        reading, question = prompt.reading, prompt.question
+        candidates = find_candidates(
+            question, prompt.sources, language=prompt.language, rarity=reading.rarity
+        )
+        likeness = reading.likeness
+        if self._embedder is not None:
+            likeness = measure_likeness({question: candidates}, self._embedder, likeness)
+        scores = _score_candidates(question, candidates, likeness)
         before = ""
         for candidate in select_sentences(candidates, scores):
             shown = _show(candidate, len(prompt.sources))
             yield Delta(_separate(before, candidate.unit) + shown if before else shown)
             before = shown
 
-    def _score(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
-        meanings = [0.0] * len(candidates)
-        if self._embedder and candidates:
-            asked = self._embedder.embed([question], kind="query")[0]
-            texts = [candidate.unit.text for candidate in candidates]
-            meanings = (self._embedder.embed(texts, kind="passage") @ asked).tolist()
-        return [
-            MEANING * meaning + _score_words(candidate)
-            for candidate, meaning in zip(candidates, meanings, strict=True)
-        ]
 
-
-def find_candidates(
-    question: str, sources: Sequence[Hit], *, language: str | None = None
-) -> list[Candidate]:
-    """The likeliest sentences by their words, best first; equal ones in the order of the sources.
-
-    A sentence that several sources hold is one candidate. Questions, and lines that say nothing
-    beyond the question, are candidates only where there is nothing else.
-    """
-    language = language or find_language(sources)
-    found: dict[str, tuple[Unit, list[int], frozenset[str]]] = {}
-    for number, hit in enumerate(sources, 1):
-        above = " ".join([hit.document.title or "", *hit.passage.headings])
-        for unit in split_units(hit.passage.text, start=hit.passage.body, language=language):
-            terms = frozenset(content_terms(f"{above} {unit.context} {unit.text}", language))
-            found.setdefault(unit.text, (unit, [], terms))[1].append(number)
-    asked = frozenset(content_terms(question, language))
-    weights = _weigh_terms(asked, [terms for _, _, terms in found.values()])
-    total = sum(weights.values()) or 1.0
+def _score_candidates(
+    question: str, candidates: Sequence[Candidate], likeness: Mapping[tuple[str, str], float]
+) -> list[float]:
     cues = [told for pattern, told in _CUES if pattern.search(question)]
-    candidates = [
-        Candidate(
-            unit=unit,
-            numbers=tuple(dict.fromkeys(numbers)),
-            terms=terms & asked,
-            coverage=sum(weights[term] for term in terms & asked) / total,
-            cue=any(told.search(unit.text) for told in cues),
-        )
-        for unit, numbers, terms in found.values()
+    return [
+        MEANING * likeness.get((question, candidate.text), 0.0) + _score_words(candidate, cues)
+        for candidate in candidates
     ]
-    telling = [candidate for candidate in candidates if _tells(candidate.unit, asked, language)]
-    return sorted(telling or candidates, key=_score_words, reverse=True)[:CANDIDATES]
 
 
 def select_sentences(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
@@ -140,21 +92,9 @@ def select_sentences(candidates: Sequence[Candidate], scores: Sequence[float]) -
     return sorted(chosen, key=lambda candidate: (candidate.numbers[0], candidate.unit.start))
 
 
-def _weigh_terms(asked: frozenset[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
-    """How much each term of the question tells: ln(1 + sentences / those that hold it)."""
-    held = Counter(term for terms in texts for term in terms & asked)
-    return {term: math.log1p(len(texts) / (held[term] or 1)) for term in asked}
-
-
-def _tells(unit: Unit, asked: frozenset[str], language: str | None) -> bool:
-    """Whether a unit says, outside code fences, something that the question doesn't."""
-    new = set(content_terms(unit.text, language)) - asked
-    fence = "```" in unit.text or "~~~" in unit.text
-    return bool(new) and not fence and not unit.text.endswith(("?", "？"))
-
-
-def _score_words(candidate: Candidate) -> float:
-    return COVERAGE * candidate.coverage + RANK / candidate.numbers[0] + CUE * candidate.cue
+def _score_words(candidate: Candidate, cues: Sequence[re.Pattern[str]]) -> float:
+    told = any(cue.search(candidate.unit.text) for cue in cues)
+    return COVERAGE * candidate.covered + RANK / candidate.numbers[0] + CUE * told
 
 
 def _show(candidate: Candidate, sources: int) -> str:

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ibid.answering.abstain import abstention_text, says_no_answer, should_abstain
+from ibid.answering.abstain import says_no_answer
+from ibid.answering.abstention import write_abstention
 from ibid.answering.citations import parse_claims
 from ibid.answering.markers import hold_back_markers
 from ibid.answering.strict import keep_supported
@@ -18,9 +19,9 @@ from ibid.flows.freshness import date_citations, list_changed
 from ibid.flows.options import AskOptions
 from ibid.flows.search import search
 from ibid.flows.stopwatch import Stopwatch
+from ibid.flows.weigh import Weighed, weigh_hits
 from ibid.language.detection import choose_query_language, detect_language
 from ibid.protocols import Embedder, Generator, Index, Reranker, Windowed
-from ibid.ranking.variants import name_run
 from ibid.records import (
     Answer,
     AnswerStatus,
@@ -85,21 +86,16 @@ def answer_from(
     with watch.timing("total"):
         blank = _blank_answer(query, options, found, embedder, generator)
         language = choose_query_language(asked, index.languages)
-        reason = should_abstain(
-            asked,
-            found.hits,
-            best_cosine=best_cosine(found),
-            min_cosine=options.min_cosine,
-            language=language,
-        )
-        if reason is not None:
-            return _abstain(blank, reason, "abstain")
+        with watch.timing("weigh"):
+            weighed = _weigh(asked, found, options, index, embedder, language)
+        if weighed.reason is not None:
+            return _abstain(blank, weighed.reason, "abstain", language, weighed)
         if not isinstance(generator, Windowed):  # which may read the question without the history
             query = replace(query, text=asked)
         composed = compose_prompt(
             query, found, options, index=index, generator=generator, language=language
         )
-        prompt = composed.prompt
+        prompt = replace(composed.prompt, reading=weighed.reading)
         with watch.timing("generate"):
             # What a strict answer leaves out must not have been seen before it is left out.
             draft = generate_draft(prompt, generator, None if options.strict else on_text)
@@ -132,7 +128,7 @@ def answer_from(
         draft=draft.text,
     )
     if not text.strip() or says_no_answer(text):
-        return _abstain(written, "the sources do not answer it", "conclude")
+        return _abstain(written, "the sources do not answer it", "conclude", language, weighed)
     return replace(written, status=AnswerStatus.ANSWERED)
 
 
@@ -176,14 +172,24 @@ def _list_doubts(citations: Sequence[Citation]) -> tuple[str, ...]:
     return (f"{doubtful} of {len(citations)} citations could not be confirmed",)
 
 
-def best_cosine(found: SearchResult) -> float | None:
-    """The cosine of the nearest passage found; None where nothing was searched by meaning."""
-    if found.mode == "lexical":
-        return None
-    asked = name_run("dense", "" if found.standalone is None else "follow-up")
-    return max(
-        (h.contributions[asked].score for h in found.hits if asked in h.contributions),
-        default=0.0,
+def _weigh(
+    question: str,
+    found: SearchResult,
+    options: AskOptions,
+    index: Index,
+    embedder: Embedder,
+    language: str,
+) -> Weighed:
+    """What the hits promise; by meaning where it was searched and the estimate knows its scale."""
+    by_meaning = found.mode != "lexical" and language in options.calibrated
+    return weigh_hits(
+        question,
+        found.hits,
+        threshold=1.0 if options.context == "whole" else options.abstain,
+        index=index,
+        snapshot=index.snapshot(found.version),
+        embedder=embedder if by_meaning else None,
+        language=language,
     )
 
 
@@ -254,12 +260,13 @@ def _blank_answer(
     )
 
 
-def _abstain(answer: Answer, reason: str, stage: str) -> Answer:
-    text = abstention_text(detect_language(answer.question))
+def _abstain(answer: Answer, reason: str, stage: str, language: str, weighed: Weighed) -> Answer:
+    spoken = detect_language(answer.question) or language
     return replace(
         answer,
-        text=text,
+        text=write_abstention(answer.question, weighed.nearest, language=spoken),
         citations=(),
+        nearest=weighed.nearest,
         warnings=(reason,),
         trace=(*answer.trace, TraceStep(stage, reason)),
     )

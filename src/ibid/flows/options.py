@@ -190,13 +190,15 @@ class AskOptions:
 
     The `context` says what a model is sent: what a search found, all that the asker may see, or
     that where it fits; `by_document` puts the sources in the order of their documents' text,
-    `tell_changed` looks whether the files cited are still as they were read. With
-    `strict`, claims that nothing supports are left out. `min_cosine` is
-    the least likeness at which passages without any word of the question may still answer it.
+    `tell_changed` looks whether the files cited are still as they were read. With `strict`, claims
+    that nothing supports are left out. `abstain` is the estimated probability of there being no
+    answer from which none is written; `calibrated` are the languages in which the embedder's
+    cosines mean to that estimate what they were fitted with.
     """
 
     search: SearchOptions = SearchOptions(k=SOURCES, distinct=True)
-    min_cosine: float = 0.35
+    abstain: float = 0.6
+    calibrated: frozenset[str] = frozenset()
     strict: bool = False
     template: str = "grounded"
     context: AskContext = "search"

@@ -16,6 +16,7 @@ from ibid.chunking.options import Chunking
 from ibid.embedding.vectors import count_truncated
 from ibid.errors import EmptyDocument, InputError
 from ibid.flows.contextual import CONTEXT_PIECES
+from ibid.flows.hashing import HASH_BYTES, hash_text
 from ibid.flows.options import check_allow
 from ibid.index.graph import mention_entities
 from ibid.language.analyzer import analyze, content_terms
@@ -27,9 +28,6 @@ from ibid.records import JSON, Block, Document, Passage
 
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
-
-HASH_BYTES: Final = 16
-"""Length of a text's hash: 128 bits, at which no two texts of any library are taken for one."""
 
 LANGUAGE_SAMPLE: Final = 2_000
 """Characters of a document from which its language is told."""

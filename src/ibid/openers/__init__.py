@@ -54,6 +54,9 @@ if TYPE_CHECKING:
 
 MINILM: Final = "all-MiniLM-L6-v2"
 
+CALIBRATED: Final[Mapping[str, frozenset[str]]] = {MINILM: frozenset({"en"})}
+"""Embedders whose cosines, in these languages, the estimate of no answer was fitted with."""
+
 
 def open_library(
     place: str | os.PathLike[str] | None = None,
@@ -115,7 +118,8 @@ def _gather_parts(
         search=replace(found, k=settings.search.k),
         ask=AskOptions(
             search=replace(found, k=settings.ask.sources, distinct=True),
-            min_cosine=settings.ask.min_cosine,
+            abstain=settings.ask.abstain,
+            calibrated=CALIBRATED.get(chosen_embedder.name, frozenset()),
             strict=settings.ask.strict,
             template=settings.ask.template,
             context=settings.ask.context,

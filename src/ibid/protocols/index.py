@@ -212,6 +212,13 @@ class Snapshot(Protocol):
         """The vectors of these rows in their order, of shape (len(rows), dimension)."""
         ...
 
+    def measure_rarity(self, terms: Sequence[str]) -> dict[str, float]:
+        """How rare each of these analysed terms is, as BM25 weighs it: its idf, above 0.
+
+        Like the scores of BM25 it counts all passages of the library, whoever may see them.
+        """
+        ...
+
     def passages(self, rows: Sequence[int]) -> dict[int, tuple[Passage, DocumentInfo]]:
         """The passages of these rows with their documents; a row purged meanwhile is absent."""
         ...

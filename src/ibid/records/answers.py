@@ -21,15 +21,27 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Reading:
+    """What was measured of a question and its sources before anything is written.
+
+    `rarity` is that of the question's terms in the library; `likeness` the cosine of a question, or
+    a part of it, and a sentence of the sources, by the texts of the two, as far as it was measured.
+    """
+
+    rarity: Mapping[str, float] = field(default_factory=dict)
+    likeness: Mapping[tuple[str, str], float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """What a generator is given: the messages, and the parts that they were made of.
 
     `sources` are numbered from 1 in their order. A language model reads `messages`; a generator
-    without one reads `question` and `sources`. `template` hashes the wording around them;
-    `language` is the one that question and sources are analysed in. `history` holds the questions
-    and answers before, by turns. With `whole`, the sources are
-    all that the asker may see, in a lasting order. `schema` is the JSON schema of the answer where
-    it is to be JSON and no prose.
+    without one reads `question`, `sources` and the `reading` of them. `template` hashes the wording
+    around them; `language` is the one that question and sources are analysed in. `history` holds
+    the questions and answers before, by turns. With `whole`, the sources are all that the asker may
+    see, in a lasting order. `schema` is the JSON schema of the answer where it is to be JSON and no
+    prose.
     """
 
     messages: tuple[Message, ...]
@@ -40,6 +52,7 @@ class Prompt:
     history: tuple[str, ...] = ()
     whole: bool = False
     schema: Mapping[str, JSON] | None = None
+    reading: Reading = field(default_factory=Reading)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +141,18 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
+class NearDocument:
+    """A document that lies near a question which it does not answer."""
+
+    document_id: str
+    title: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
     """An answer with its proof: every claim cited, every citation checked, all of it repeatable.
+
+    `nearest` is what an abstention offers to read instead, out of what the caller may see.
 
     `trace` holds the steps that led to it, those of its search first. It belongs to whoever asked:
     an answer that is kept is kept without it. `found` are the hits of the search, whether they were
@@ -154,6 +177,7 @@ class Answer:
     trace: tuple[TraceStep, ...] = ()
     found: tuple[Hit, ...] = ()
     draft: str = ""
+    nearest: tuple[NearDocument, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,7 +194,12 @@ class AskSettings:
     """How questions are answered."""
 
     sources: int = _setting(6, "passages that an answer is made from", low=1, high=100)
-    min_cosine: float = _setting(0.35, "likeness that needs no common word", low=-1, high=1)
+    abstain: float = _setting(
+        0.6,
+        "probability of no answer from which none is given; 1 only where nothing is found",
+        low=0,
+        high=1,
+    )
     strict: bool = _setting(False, "leave out claims that nothing supports")
     template: str = _setting("grounded", "the wording of the prompt")
     context: AskContext = _setting(  # noqa: RUF009 - a field

@@ -72,6 +72,17 @@ class IndexSearchTests:
         assert find_lexical(index.snapshot(), "tax form") == [texts[0], texts[3], texts[1]]
         assert find_lexical(index.snapshot(), "absent") == []
 
+    def test_rarity_is_the_idf_of_bm25(self, index: Index) -> None:
+        """ln(1 + (N - df + 0.5) / (df + 0.5)) over all passages, whoever may see them."""
+        hidden = put("c", "red fox", allow=frozenset({"u"}))
+        commit(index, put("a", "red door", "blue door"), hidden)
+        rarity = index.snapshot().measure_rarity(["red", "blue", "green", "red"])
+        expected = {"red": 2, "blue": 1, "green": 0}
+        assert rarity == {
+            term: pytest.approx(math.log(1 + (3 - df + 0.5) / (df + 0.5)))
+            for term, df in expected.items()
+        }
+
     def test_terms_are_literal(self, index: Index) -> None:
         """No character of a term is syntax to the engine."""
         commit(index, put("a.md", "c++ e-4012 don't a/b (x) field:value"))

@@ -94,6 +94,10 @@ class Postings:
             searcher.documents, terms, k, allowed.first_rows, allowed.contents
         )
 
+    def measure_rarity(self, searcher: Searchers, terms: Sequence[str]) -> dict[str, float]:
+        """The idf of each term over all passages."""
+        return self._passages.measure_rarity(searcher.passages, terms)
+
     def list_rows(self) -> NDArray[np.int64]:
         """The rows of the passages that have postings, as they are committed now, in order."""
         return self._passages.list_rows()

@@ -97,6 +97,11 @@ class EmbeddedSnapshot:
         allowed = self._allow(scope).rows
         return search_segments(files.segments, vector, k, allowed, self._approximation)
 
+    def measure_rarity(self, terms: Sequence[str]) -> dict[str, float]:
+        """See `Snapshot.measure_rarity`."""
+        files = self._pin_files()
+        return files.postings.measure_rarity(files.searcher, terms)
+
     def find_mentions(self, entities: Sequence[int], most: int, scope: Scope) -> list[Mention]:
         """See `Snapshot.find_mentions`."""
         from ibid.index.embedded.graph import find_mentions  # noqa: PLC0415 - not in every search

@@ -7,6 +7,7 @@ them, the snapshot tells. The statistics of BM25 count everything that has posti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -126,6 +127,15 @@ class TermIndex:
         except ValueError as error:
             raise self._damaged(error) from error
         return self._index.searcher()
+
+    def measure_rarity(self, searcher: tantivy.Searcher, terms: Sequence[str]) -> dict[str, float]:
+        """The idf of each term, ln(1 + (N - df + 0.5) / (df + 0.5)), over all that is posted."""
+        size = searcher.num_docs
+        found = {term: searcher.doc_freq("terms", term) for term in terms}
+        # Deleted postings count in df until they are merged, and then not in N.
+        return {
+            term: math.log1p((max(size - df, 0) + 0.5) / (df + 0.5)) for term, df in found.items()
+        }
 
     def list_rows(self) -> NDArray[np.int64]:
         """The rows that have postings, in order, each as often as it has. Raises Corrupt."""

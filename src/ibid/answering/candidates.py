@@ -1,0 +1,157 @@
+"""The sentences, list items and table rows of the sources that may answer a question."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from ibid.answering.evidence import Unit, find_language, split_units
+from ibid.answering.questions import ask_terms
+from ibid.language.analyzer import content_terms
+from ibid.records import Hit
+
+CANDIDATES: Final = 12
+"""Sentences that are held against the question by meaning; twice as many found no better ones."""
+
+COVERAGE: Final = 0.6
+RANK: Final = 0.05
+"""What coverage and the rank of the source count when the candidates are chosen by their words."""
+
+TITLE_WORDS: Final = 6
+"""A line of fewer words that ends in no mark is taken for a title."""
+
+_ENDING: Final = re.compile(r"[.!?…:;。！？：；।؟]['\"”»」)\]]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence that may answer. `numbers` are the sources that hold it, in rising order.
+
+    `own` are the terms of the question that it says, itself, by its table header or lead-in, or by
+    the `heading` of its section; `held` those and the ones that its titles say. `spoken` and
+    `covered` are the shares of the two in the question's terms, weighted by rarity.
+    """
+
+    unit: Unit
+    numbers: tuple[int, ...]
+    own: frozenset[str]
+    held: frozenset[str]
+    spoken: float = 0.0
+    covered: float = 0.0
+    heading: str = ""
+
+    @property
+    def text(self) -> str:
+        """What is held against the question by meaning: under its heading, a row with its header.
+
+        "It runs for a year" tells nothing of what it speaks of; the heading above it often does.
+        """
+        told = _read_row(self.unit) if self.unit.kind == "row" else self.unit.text
+        return f"{self.heading}: {told}" if self.heading else told
+
+
+def _read_row(row: Unit) -> str:
+    """The cells of a row, each after what its column is called."""
+    names, cells = row.context.split("|"), row.text.split("|")
+    if len(names) != len(cells):
+        return row.text
+    return ", ".join(
+        f"{name.strip()} {cell.strip()}" for name, cell in zip(names, cells, strict=True)
+    )
+
+
+def find_candidates(
+    question: str,
+    sources: Sequence[Hit],
+    *,
+    language: str | None = None,
+    rarity: Mapping[str, float] | None = None,
+) -> list[Candidate]:
+    """The likeliest sentences by their words, best first; equal ones in the order of the sources.
+
+    A sentence that several sources hold is one candidate. Questions, titles, table headers, code
+    fences and lines that say nothing beyond the question are candidates only where there is
+    nothing else. `rarity` weighs the question's terms; without it, how few sentences hold them.
+    """
+    language = language or find_language(sources)
+    asked = ask_terms(question, language)
+    found = _collect_units(sources, asked, language)
+    weights = rarity or _weigh_terms(asked, [one.held for one in found])
+    candidates = [
+        replace(
+            one,
+            spoken=share_terms(one.own, asked, weights),
+            covered=share_terms(one.held, asked, weights),
+        )
+        for one in found
+    ]
+    telling = [candidate for candidate in candidates if _tells(candidate.unit, asked, language)]
+    return sorted(telling or candidates, key=_score_words, reverse=True)[:CANDIDATES]
+
+
+def share_terms(held: frozenset[str], asked: frozenset[str], weights: Mapping[str, float]) -> float:
+    """The weight of the asked terms that are held, as a share of that of all; 0 for none asked."""
+    total = sum(weights.get(term, 1.0) for term in asked)
+    return sum(weights.get(term, 1.0) for term in held & asked) / total if total else 0.0
+
+
+def list_titles(hit: Hit) -> str:
+    """What stands above a passage: the title of its document and its heading path."""
+    return " ".join([hit.document.title or "", *hit.passage.headings])
+
+
+def _collect_units(
+    sources: Sequence[Hit], asked: frozenset[str], language: str | None
+) -> list[Candidate]:
+    """Every unit of the sources once, with the asked terms that it has, not weighed yet."""
+    found: dict[str, Candidate] = {}
+    for number, hit in enumerate(sources, 1):
+        above = asked.intersection(content_terms(list_titles(hit), language))
+        heading = _find_heading(hit)
+        for unit in split_units(hit.passage.text, start=hit.passage.body, language=language):
+            if known := found.get(unit.text):
+                numbers = tuple(dict.fromkeys((*known.numbers, number)))
+                found[unit.text] = replace(known, numbers=numbers)
+                continue
+            said = f"{heading} {unit.context} {unit.text}"
+            own = asked.intersection(content_terms(said, language))
+            found[unit.text] = Candidate(unit, (number,), own, own | above, heading=heading)
+    return list(found.values())
+
+
+def _find_heading(hit: Hit) -> str:
+    """The heading of the section that a passage is of; the title of its document is none."""
+    heading = hit.passage.headings[-1] if hit.passage.headings else ""
+    return "" if heading == hit.document.title else heading
+
+
+def _weigh_terms(asked: frozenset[str], texts: Sequence[frozenset[str]]) -> dict[str, float]:
+    """How much each term of the question tells: ln(1 + sentences / those that hold it)."""
+    held = Counter(term for terms in texts for term in terms)
+    return {term: math.log1p(len(texts) / (held[term] or 1)) for term in asked}
+
+
+def _tells(unit: Unit, asked: frozenset[str], language: str | None) -> bool:
+    """Whether a unit is a statement, and more than the question's own words on a line."""
+    if unit.text[-1] in "?？؟" or "```" in unit.text or "~~~" in unit.text or _is_title(unit):
+        return False
+    if unit.kind == "row":
+        return bool(unit.context)
+    return _ENDING.search(unit.text) is not None or bool(
+        set(content_terms(unit.text, language)) - asked
+    )
+
+
+def _is_title(unit: Unit) -> bool:
+    """Whether a unit is a short line of its own; scripts without spaces have no such lines."""
+    words = unit.text.split()
+    plain = unit.kind == "sentence" and unit.text.isascii()
+    return plain and len(words) < TITLE_WORDS and not _ENDING.search(unit.text)
+
+
+def _score_words(candidate: Candidate) -> float:
+    return COVERAGE * candidate.covered + RANK / candidate.numbers[0]
