@@ -20,10 +20,10 @@ MEANING: Final = 1.0
 COVERAGE: Final = 0.6
 RANK: Final = 0.05
 CUE: Final = 0.1
-MARGIN: Final = 0.1
+MARGIN: Final = 0.03
 """How far below the best sentence a further one may score."""
 
-_NUMBER: Final = r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|hundred)\b"
+_NUMBER: Final = r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|hundred)\b"
 _DATE: Final = (
     r"\b\d{4}\b|\b(?:january|february|march|april|may|june|july|august|september|october"
     r"|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
