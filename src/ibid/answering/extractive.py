@@ -4,42 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from ibid.answering.candidates import Candidate, find_candidates
 from ibid.answering.citations import check_citations
 from ibid.answering.evidence import Unit
+from ibid.answering.kinds import find_kinds
 from ibid.answering.likeness import measure_likeness
 from ibid.protocols import Embedder
 from ibid.records import Delta, Prompt
 
 MOST_SENTENCES: Final = 3
+MOST_ITEMS: Final = 8
+"""Sentences of an answer, and what it may have where a list is asked for."""
 
 # The parts of a score, tuned on half of the answerable questions of CLAP NQ.
 MEANING: Final = 1.0
-COVERAGE: Final = 0.6
+COVERAGE: Final = 0.4
 RANK: Final = 0.05
-CUE: Final = 0.1
+CUE: Final = 0.15
 MARGIN: Final = 0.03
 """How far below the best sentence a further one may score."""
-
-_NUMBER: Final = r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|twelve|hundred)\b"
-_DATE: Final = (
-    r"\b\d{4}\b|\b(?:january|february|march|april|may|june|july|august|september|october"
-    r"|november|december|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b"
-)
-_NAME: Final = r"(?<=[a-z,;] )[A-Z]\w+"
-_CUES: Final = tuple(
-    (re.compile(asked, re.IGNORECASE), re.compile(told, flags))
-    for asked, told, flags in (
-        (r"\bhow (?:long|soon|often|old|far|many|much|big|large|high|fast)\b", _NUMBER, re.I),
-        (r"\b(?:when|what (?:date|year|day|time)|which year)\b", rf"{_DATE}|{_NUMBER}", re.I),
-        (r"\b(?:who|whom|whose|which person)\b", _NAME, re.NOFLAG),
-        (r"\b(?:where|which (?:city|country|place|state))\b", _NAME, re.NOFLAG),
-        (r"\bwhy\b", r"\b(?:because|since|due to|so that|in order to|therefore|reason)\b", re.I),
-    )
-)
-"""What a kind of question asks for, and how a sentence that tells it looks."""
 
 _STOP: Final = re.compile(r"\s*[.!?…。！？]+\Z")
 _PAIRED: Final = re.compile('[`"“„«「]')
@@ -64,37 +51,52 @@ class ExtractiveGenerator:
         likeness = reading.likeness
         if self._embedder is not None:
             likeness = measure_likeness({question: candidates}, self._embedder, likeness)
-        scores = _score_candidates(question, candidates, likeness)
+        chosen = select_sentences(score_candidates(question, candidates, likeness))
         before = ""
-        for candidate in select_sentences(candidates, scores):
+        for candidate in sorted(chosen, key=lambda one: (one.numbers[0], one.unit.start)):
             shown = _show(candidate, len(prompt.sources))
             yield Delta(_separate(before, candidate.unit) + shown if before else shown)
             before = shown
 
 
-def _score_candidates(
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its score, and whether it holds the kind of thing that is asked for."""
+
+    candidate: Candidate
+    score: float
+    tells: bool
+
+
+def score_candidates(
     question: str, candidates: Sequence[Candidate], likeness: Mapping[tuple[str, str], float]
-) -> list[float]:
-    cues = [told for pattern, told in _CUES if pattern.search(question)]
-    return [
-        MEANING * likeness.get((question, candidate.text), 0.0) + _score_words(candidate, cues)
-        for candidate in candidates
-    ]
+) -> list[Scored]:
+    """The candidates with their scores, best first; equal ones in the order they came."""
+    kinds = find_kinds(question)
+    scored = []
+    for one in candidates:
+        tells = any(kind.told().search(one.unit.text) for kind in kinds)
+        score = (
+            MEANING * likeness.get((question, one.text), 0.0)
+            + COVERAGE * one.covered
+            + RANK / one.numbers[0]
+            + CUE * tells
+        )
+        scored.append(Scored(one, score, tells))
+    return sorted(scored, key=lambda one: -one.score)
 
 
-def select_sentences(candidates: Sequence[Candidate], scores: Sequence[float]) -> list[Candidate]:
-    """The best sentence, and further ones that come close; in reading order within a source."""
-    order = sorted(range(len(candidates)), key=lambda index: -scores[index])
-    if not order:
+def select_sentences(scored: Sequence[Scored], *, most: int = MOST_SENTENCES) -> list[Candidate]:
+    """The best sentence, and further ones that come close and tell the same kind of thing."""
+    if not scored:
         return []
-    least = scores[order[0]] - MARGIN
-    chosen = [candidates[index] for index in order if scores[index] >= least][:MOST_SENTENCES]
-    return sorted(chosen, key=lambda candidate: (candidate.numbers[0], candidate.unit.start))
-
-
-def _score_words(candidate: Candidate, cues: Sequence[re.Pattern[str]]) -> float:
-    told = any(cue.search(candidate.unit.text) for cue in cues)
-    return COVERAGE * candidate.covered + RANK / candidate.numbers[0] + CUE * told
+    best = scored[0]
+    close = (
+        one.candidate
+        for one in scored
+        if one.score >= best.score - MARGIN and one.tells >= best.tells
+    )
+    return list(islice(close, most))
 
 
 def _show(candidate: Candidate, sources: int) -> str:
