@@ -164,11 +164,6 @@ def analyze_passage(text: str, language: str | None) -> str:
     return f"{' '.join(content)}\n{' '.join(rest.elements())}"
 
 
-def hash_text(text: str) -> bytes:
-    """The key under which the vector of an indexed text is kept."""
-    return blake3(text.encode()).digest(HASH_BYTES)
-
-
 def index_passage(passage: Passage, title: str | None, language: str | None) -> IndexedPassage:
     """A passage with its terms, the hash of its indexed text, and what it names."""
     text = passage.indexed_text

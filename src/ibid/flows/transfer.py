@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ibid.errors import DuplicateDocument, FormatTooNew, IbidError, InputError
+from ibid.flows.hashing import HASH_BYTES, hash_text
 from ibid.flows.ingest import enumerate_ids, find_stored
 from ibid.flows.manifest import check_manifest
 from ibid.flows.options import EVERYTHING
-from ibid.flows.prepare import HASH_BYTES, hash_text, index_passage
+from ibid.flows.prepare import index_passage
 from ibid.plain import from_plain, pack_blocks, to_plain
 from ibid.protocols import (
     FileStat,
