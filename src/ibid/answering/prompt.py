@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import Final
 
 from ibid.answering.abstain import NO_ANSWER
+from ibid.answering.injection import neutralise
 from ibid.errors import BadSetting
 from ibid.records import Hit, Message, Prompt
 
@@ -86,8 +87,8 @@ def build_prompt(
     """The prompt for a question: instructions, then what was said before, sources, question.
 
     The sources are numbered from 1 in their order. `history` holds questions and answers by
-    turns, the first being a question. Every text arrives as it is, character by character, and
-    the same parts give the same prompt.
+    turns, the first being a question. Every text arrives as it is, character by character, save
+    what in a source is an attack (`neutralise`), and the same parts give the same prompt.
 
     What changes least stands first, since endpoints keep the beginning of a prompt that they know:
     with `whole`, the sources go before all that was said, and are fenced alike at every question.
@@ -130,12 +131,13 @@ def hash_template(template: Template) -> str:
 
 
 def _write_source(number: int, hit: Hit, wording: Template) -> str:
-    return f"[{number}] ({name_source(hit)})" + ("\n" if wording.fenced else " ") + hit.passage.text
+    text = neutralise(hit.passage.text)
+    return f"[{number}] ({name_source(hit)})" + ("\n" if wording.fenced else " ") + text
 
 
 def name_source(hit: Hit) -> str:
     """Where a source comes from, in words: the title of its document and the headings above it."""
-    return " > ".join([hit.document.title or hit.document_id, *hit.passage.headings])
+    return neutralise(" > ".join([hit.document.title or hit.document_id, *hit.passage.headings]))
 
 
 def _make_fence(texts: Sequence[str], *, beside: Sequence[str]) -> str:

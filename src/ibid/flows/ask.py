@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from ibid.answering.abstain import says_no_answer
 from ibid.answering.abstention import write_abstention
 from ibid.answering.citations import parse_claims
+from ibid.answering.injection import list_warnings
+from ibid.answering.links import guard_links
 from ibid.answering.markers import hold_back_markers
 from ibid.answering.strict import keep_supported
 from ibid.flows.chat import recall_cited
@@ -119,6 +121,7 @@ def answer_from(
             *found.warnings,
             *composed.warnings,
             *draft.warnings,
+            *list_warnings(prompt.sources),
             *_list_doubts(citations),
             *changed,
         ),
@@ -196,7 +199,7 @@ def _weigh(
 def generate_draft(
     prompt: Prompt, generator: Generator, on_text: Callable[[str], None] | None = None
 ) -> _Draft:
-    """All that the generator writes, passed on as it comes."""
+    """All that the generator writes, passed on as it comes; links to no source are left out."""
     draft = _Draft()
 
     def read_deltas(deltas: Iterable[Delta]) -> Iterator[str]:
@@ -206,7 +209,8 @@ def generate_draft(
             draft.warnings += (delta.warning,) if delta.warning else ()
             yield delta.text
 
-    for piece in hold_back_markers(read_deltas(generator.generate(prompt))):
+    written = guard_links(read_deltas(generator.generate(prompt)), prompt.sources)
+    for piece in hold_back_markers(written):
         draft.text += piece
         if on_text is not None:
             on_text(piece)
