@@ -21,7 +21,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ibid.errors import BadQuery, UnknownDocument
+from ibid.errors import BadQuery, Corrupt, UnknownDocument
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.snapshot import EmbeddedSnapshot
 from ibid.index.embedded.storage import Storage
@@ -231,6 +231,8 @@ class EmbeddedIndex:
         from ibid.index.embedded.check import check_library  # noqa: PLC0415 - seldom needed
 
         with self._storage.holding_lock(clear=False):
+            with suppress(Corrupt):  # what stands in the way of that is among the problems
+                self._storage.clear_unpublished()
             return check_library(self._connect(), self._storage.folder)
 
     def repair(self, embed: EmbedTexts) -> None:

@@ -135,7 +135,7 @@ class Storage:
                 self._depth += 1
                 try:
                     if clear:
-                        self._clear_unpublished()
+                        self.clear_unpublished()
                     yield
                 finally:
                     self._depth -= 1
@@ -153,7 +153,7 @@ class Storage:
             self.finish_postings()
             yield self.connect()
             self.forget_postings()
-            self._clear_unpublished()
+            self.clear_unpublished()
             drop_copies(self.database)
             empty_log(self.connect(), self.folder)
 
@@ -176,7 +176,7 @@ class Storage:
             if "answers" in vars(self):
                 self.answers.close()
 
-    def _clear_unpublished(self) -> None:
+    def clear_unpublished(self) -> None:
         """Clear what a crash or a failed commit has left behind; the caller holds the lock."""
         connection = self.connect()
         self.answers.forget_purged()
