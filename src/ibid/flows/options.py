@@ -139,10 +139,6 @@ class AgentOptions:
     seconds: float = 60.0
 
 
-GRAPH_WEIGHT: Final = 1.0
-"""What the passages that the graph leads to count beside a retriever's 1."""
-
-
 @dataclass(frozen=True, slots=True)
 class SearchOptions:
     """How a search is carried out.
@@ -168,7 +164,7 @@ class SearchOptions:
     rerank_candidates: int = RERANK_CANDIDATES
     select: SelectOptions = SelectOptions()
     rewrite: RewriteOptions = RewriteOptions()
-    graph: bool = False
+    graph: bool = True
     agent: AgentOptions | None = None
     rewriter: Rewriter | None = None
 

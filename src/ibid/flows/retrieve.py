@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ibid.flows.options import GRAPH_WEIGHT, SearchOptions
+from ibid.flows.options import SearchOptions
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.analyzer import analyze_query
 from ibid.language.detection import choose_query_language
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """The runs by name, such as "dense" or "dense: part 2", and what they are as one."""
+    """The runs by name, such as "dense" or "dense: part 2", what they are as one, and the bridges
+    that the graph added to it."""
 
     runs: Mapping[str, Sequence[Scored]]
     fused: Sequence[Fused]
+    bridges: Sequence[Scored] = ()
 
 
 def retrieve(
@@ -63,18 +65,17 @@ def retrieve(
                 put("dense", variant, snapshot.search_dense(vector, depth, scope))
     with watch.timing("fuse"):
         fused = fuse_runs(runs, options, weights)
+    bridges: list[Scored] = []
     if options.graph and options.mode == "hybrid" and fused:
         from ibid.flows.graph import find_bridges  # noqa: PLC0415 - not in every search
+        from ibid.ranking.bridges import place_bridges  # noqa: PLC0415 - likewise
 
         with watch.timing("graph"):
             language = choose_query_language(question, index.languages)
             rows = [one.row for one in fused]
             bridges = find_bridges(question, rows, snapshot, scope, language=language)
-            if bridges:
-                runs["graph"] = bridges[:depth]
-                weights["graph"] = GRAPH_WEIGHT
-                fused = fuse_runs(runs, options, weights)
-    return Retrieved(runs, fused)
+            fused = place_bridges(fused, bridges)
+    return Retrieved(runs, fused, bridges)
 
 
 def search_lexical(

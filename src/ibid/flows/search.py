@@ -91,7 +91,11 @@ def trace_runs(found: Retrieved, milliseconds: Mapping[str, float]) -> list[Trac
     """What each retriever found and, where there are several, what became of them together."""
     runs = found.runs
     steps = [tell_run(name, run, milliseconds.get(name, 0.0)) for name, run in runs.items()]
-    return [*steps, tell_fusion(runs, len(found.fused), "rrf")] if len(runs) > 1 else steps
+    if len(runs) > 1:
+        steps.append(tell_fusion(runs, len(found.fused), "rrf"))
+    if found.bridges:
+        steps.append(tell_run("graph", found.bridges, milliseconds.get("graph", 0.0)))
+    return steps
 
 
 def _find_hits(

@@ -14,13 +14,28 @@ from collections.abc import Set as AbstractSet
 from typing import Final
 
 from ibid.protocols import Mention, Role, Scored
+from ibid.ranking.fusion import Fused
 from ibid.ranking.order import best_first
+from ibid.records import Contribution
 
 ROLES: Final[Mapping[Role, float]] = {Role.TITLE: 1.0, Role.HEADING: 0.5, Role.TEXT: 0.1}
 """What a link counts by where the entity is named: a document of that name tells most of it."""
 
 UNASKED: Final = 0.2
 """What a bridge counts that shares no word with the question, against 1.2 for one that has all."""
+
+LEAST: Final = 0.1
+"""The score from which a bridge is one. Below it the first hits and it share a common name, and
+little of the question: on questions about one document such bridges took a place from better hits.
+"""
+
+PLACE: Final = 3
+"""Hits that stay before all bridges: what the question itself finds best is never moved."""
+
+MOST_BRIDGES: Final = 2
+
+RETRIEVER: Final = "graph"
+"""What bridges are called among the contributions of a hit."""
 
 QUESTION: Final = ""
 """The origin of what the question itself names; no document has this id."""
@@ -67,15 +82,51 @@ def link_rows(
 
 
 def rank_bridges(
-    links: Mapping[int, float], asked: AbstractSet[str], terms: Mapping[int, AbstractSet[str]]
+    links: Mapping[int, float],
+    asked: AbstractSet[str],
+    terms: Mapping[int, AbstractSet[str]],
+    documents: Mapping[int, str],
 ) -> list[Scored]:
     """The rows by link times (UNASKED + the share of the question's terms that they hold).
 
-    Best first, equal ones in the order of insertion.
+    Best first, equal ones in the order of insertion; the best of each document, and none below
+    LEAST.
     """
-    return best_first(
-        {
-            row: link * (UNASKED + len(asked & terms[row]) / max(1, len(asked)))
-            for row, link in links.items()
-        }
-    )
+    scores = {
+        row: link * (UNASKED + len(asked & terms[row]) / max(1, len(asked)))
+        for row, link in links.items()
+    }
+    best: dict[str, Scored] = {}
+    for scored in best_first(scores):
+        if scored.score >= LEAST:
+            best.setdefault(documents[scored.row], scored)
+    return list(best.values())
+
+
+def place_bridges(fused: Sequence[Fused], bridges: Sequence[Scored]) -> list[Fused]:
+    """The ranking with the first bridges behind its first PLACE rows, and none of them twice.
+
+    A bridge's share lifts it to a score between those of the rows around it.
+    """
+    bridges = bridges[:MOST_BRIDGES]
+    rows = {bridge.row for bridge in bridges}
+    known = {one.row: one for one in fused if one.row in rows}
+    before = [one for one in fused[:PLACE] if one.row not in rows]
+    behind = [one for one in fused[PLACE:] if one.row not in rows]
+    if not before:
+        return list(fused)
+    high = before[-1].score
+    low = behind[0].score if behind else high - abs(high) / 2
+    step = (high - low) / (len(bridges) + 1)
+    lifted = [
+        _lift(known.get(bridge.row), bridge, rank, high - rank * step)
+        for rank, bridge in enumerate(bridges, start=1)
+    ]
+    return [*before, *lifted, *behind]
+
+
+def _lift(known: Fused | None, bridge: Scored, rank: int, target: float) -> Fused:
+    given = dict(known.contributions) if known is not None else {}
+    share = target - math.fsum(one.share for one in given.values())
+    given[RETRIEVER] = Contribution(rank, bridge.score, share)
+    return Fused(bridge.row, math.fsum(one.share for one in given.values()), given)

@@ -115,7 +115,7 @@ class SearchSettings:
     section_pieces: int = _setting(
         0, "word pieces of the section shown with a hit; 0 shows the passage", low=0, high=100_000
     )
-    graph: bool = _setting(False, "add passages that join what the first hits name")
+    graph: bool = _setting(True, "add passages that join what the first hits name")
     agent: bool = _setting(False, "let the generator search on its own")
 
 
