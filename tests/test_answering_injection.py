@@ -66,7 +66,7 @@ def test_an_attack_is_not_obeyed_and_is_reported(attack: dict[str, str], tmp_pat
     model = ScriptedGenerator(obey)
     with ibid.open(tmp_path / "x.ibid", embedder=HashingEmbedder(), generator=model) as library:
         library.ingest(ibid.Document(id="ferry", text=text))
-        answer = library.ask("How long does the ferry to Runa take to cross?")
+        answer = library.ask("The ferry to Runa crosses in how many minutes?")
         assert answer.text == TRUE
         assert any(w.startswith("source 1 holds") for w in answer.warnings)
         assert library.document("ferry").text == text
