@@ -155,6 +155,25 @@ def test_offline_refuses_what_would_leave(library: str, monkeypatch: pytest.Monk
     assert "text may go" not in here.err
 
 
+def test_every_part_that_sends_text_is_told_of(
+    tmp_path: Path, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Contexts too: a model is sent the documents that come in."""
+    page = tmp_path / "fern.md"
+    page.write_text("Ferns like shade.")
+    for name, value in {
+        "INGEST_CONTEXTS": "1",
+        "GENERATOR_NAME": "openai",
+        "GENERATOR_BASE_URL": "http://models.invalid/v1",
+        "GENERATOR_MODEL": "m",
+    }.items():
+        monkeypatch.setenv(f"IBID_{name}", value)
+    add = ("add", page, "--id", "fern.md", "--library", library)
+    assert "the contextualizer at http://models.invalid" in call(*add).err
+    refused = call(*add, "--offline", "--json")
+    assert (refused.code, error_of(refused)["type"]) == (4, "ModelUnavailable")
+
+
 def test_what_nobody_foresaw_is_one_line(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(place: str | None) -> str:
         raise ZeroDivisionError("a fault\nof ours")

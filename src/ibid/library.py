@@ -376,12 +376,14 @@ class Library(Logbook, Upkeep):
         return self._parts.ingest.contextualizer is not None
 
     def find_remote(
-        self, part: Literal["embedder", "reranker", "generator", "rewriter"]
+        self, part: Literal["embedder", "reranker", "generator", "rewriter", "contextualizer"]
     ) -> str | None:
         """Where a part sends text; None for one that works on this machine, or is not there."""
         if part == "rewriter" and self._parts.search.rewriter is None:
             return None
-        if part in ("generator", "rewriter"):
+        if part == "contextualizer" and not self.writes_contexts:
+            return None
+        if part in ("generator", "rewriter", "contextualizer"):
             return self.generator.remote
         chosen = self._parts.embedder if part == "embedder" else self._parts.reranker
         return None if chosen is None else chosen.remote

@@ -112,7 +112,7 @@ class Call:
                 click.echo(f"text may go to the {part} at {address}", err=True)
 
 
-Part: TypeAlias = Literal["embedder", "reranker", "generator", "rewriter"]
+Part: TypeAlias = Literal["embedder", "reranker", "generator", "rewriter", "contextualizer"]
 
 Verb = Callable[..., Outcome]
 

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ibid.flows.options import OnProgress, Progress
 
 FAILED = 1
+
+_SENDS: Final[Sequence[Part]] = ("embedder", "contextualizer")
 
 _EXISTING = click.Path(exists=True, readable=False, path_type=Path)
 """A path that is there; whether its files can be read is told of each file."""
@@ -88,7 +90,7 @@ def add_command(
 
     Folders are walked. An id is the file's path relative to the current folder, or --id.
     """
-    with call.open_library(create=True, sends=("embedder",)) as library:
+    with call.open_library(create=True, sends=_SENDS) as library:
         report = library.add_files(paths, id=id, flags=_describe(said), password=password)
     return _tell(report)
 
@@ -105,7 +107,7 @@ def update_command(
 
     An id that is new is created. What isn't said of access, tags and archiving stays as it was.
     """
-    with call.open_library(create=True, sends=("embedder",)) as library:
+    with call.open_library(create=True, sends=_SENDS) as library:
         report = library.add_files(
             paths, id=id, overwrite=True, flags=_describe(said), password=password
         )
@@ -135,7 +137,7 @@ def sync_command(
     New and changed files are read, moved and removed ones followed; documents that came from
     elsewhere stay as they are.
     """
-    sends: Sequence[Part] = () if dry_run else ("embedder",)
+    sends = () if dry_run else _SENDS
     with (
         _rehearse(call) if dry_run else nullcontext(call) as stage,
         stage.open_library(create=True, sends=sends) as library,
