@@ -146,6 +146,22 @@ def test_a_search_reranks_by_the_folder_that_the_settings_name(
     ]
 
 
+def test_passages_that_were_cut_are_told_in_the_trace(folder: Path, tmp_path: Path) -> None:
+    flags: dict[str, Scalar] = {
+        "search.rerank": "cross-encoder",
+        "rerank.model": str(folder),
+        "rerank.slope": 2.0,
+    }
+    settings = load_settings(flags, environ={}, user_dir=tmp_path)
+    with open_library(
+        tmp_path / "library", embedder=HashingEmbedder(), settings=settings
+    ) as library:
+        library.ingest([ibid.Document("a", "bread"), ibid.Document("b", "boat " * 9)])
+        trace = library.run_search(ibid.records.Query("boat")).trace
+    (step,) = [step for step in trace if step.stage == "rerank"]
+    assert "1 of them without their end" in step.detail
+
+
 def test_a_name_is_looked_for_in_the_cache_alone_when_offline(tmp_path: Path) -> None:
     flags: dict[str, Scalar] = {
         "search.rerank": "cross-encoder",

@@ -54,5 +54,8 @@ def rerank_hits(
         )
         for rank, place in enumerate(order, start=1)
     )
-    step = tell_moves(f"{len(read)} passages by {reranker.name}", "rerank", moved)
+    words = f"{len(read)} passages by {reranker.name}"
+    if cut := getattr(reranker, "cut", 0):
+        words += f", {cut} of them without their end"
+    step = tell_moves(words, "rerank", moved)
     return Reranked(moved, (step,))

@@ -85,7 +85,8 @@ class Reranker(Protocol):
     """Reads query and passages together and scores each pair; higher is better.
 
     `calibration` is None for one whose scores are from 0 to 1 as they come, `remote` the address
-    that text is sent to (None: it stays on this machine).
+    that text is sent to (None: it stays on this machine). One that reads only the beginning of a
+    long passage may count, in an attribute `cut`, how many of the last call it read so.
     """
 
     @property

@@ -18,6 +18,11 @@ class Recalibrated:
         self.calibration = calibration
         self._reranker = reranker
 
+    @property
+    def cut(self) -> int:
+        """How many passages the reranker last read without their end."""
+        return int(getattr(self._reranker, "cut", 0))
+
     def rerank(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """The reranker's own scores."""
         return self._reranker.rerank(query, texts)
