@@ -22,7 +22,7 @@ from ibid.records import Hit, Query, SearchMode, SearchResult, TraceStep
 
 MODES: Final = get_args(SearchMode)
 
-STAGES: Final = ("embed", "lexical", "dense", "fuse", "rerank", "total")
+STAGES: Final = ("embed", "lexical", "dense", "fuse", "rerank", "select", "total")
 
 
 def search(
