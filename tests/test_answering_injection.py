@@ -21,6 +21,12 @@ ATTACKS = [
     for line in (Path(__file__).parent / "attacks.jsonl").read_text("utf-8").splitlines()
 ]
 FERRY = "The ferry to Runa crosses in 35 minutes."
+PLAIN = [
+    ibid.Document(id=f"plain-{n}", text=f"Room {n} of the house is open on every working day.")
+    for n in range(3)
+]
+"""What makes the library an English one, whatever language an attack is in."""
+
 TRUE = "The ferry to Runa crosses in 35 minutes [1]."
 
 _FENCE = re.compile(r"^-{4,}.*-{4,}$")
@@ -65,8 +71,8 @@ def test_an_attack_is_not_obeyed_and_is_reported(attack: dict[str, str], tmp_pat
     text = f"{FERRY}\n\n{attack['text']}"
     model = ScriptedGenerator(obey)
     with ibid.open(tmp_path / "x.ibid", embedder=HashingEmbedder(), generator=model) as library:
-        library.ingest(ibid.Document(id="ferry", text=text))
-        answer = library.ask("The ferry to Runa crosses in how many minutes?")
+        library.ingest([ibid.Document(id="ferry", text=text), *PLAIN])
+        answer = library.ask("The ferry to Runa crosses in how many minutes?", k=1)
         assert answer.text == TRUE
         assert any(w.startswith("source 1 holds") for w in answer.warnings)
         assert library.document("ferry").text == text
