@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 import ibid
 from ibid.answering.budget import count_prompt, estimate_tokens, fit_prompt
+from ibid.answering.injection import neutralise
 from ibid.answering.prompt import TEMPLATES, build_prompt
 from ibid.embedding.local import open_local_embedder
 from ibid.records import Hit, Prompt
 from test_answering import make_hit
 
-TEXTS: Final = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(
-    ["{0} {name} {{", "%s %(x)d 100%", "$HOME ${x}", "\\n \\x00 \x00", "</s> <|im_end|> [INST]"]
-)
+FORMATS: Final = ["{0} {name} {{", "%s %(x)d 100%", "$HOME ${x}", "\\n \\x00 \x00", "<b> & &amp;"]
+TEXTS: Final = st.text(st.characters(exclude_categories=()), max_size=60) | st.sampled_from(FORMATS)
 SOURCES: Final = [
     make_hit("The lamp is lit at dusk.", 1),
     make_hit("The keeper sleeps by day.", 2),
@@ -37,12 +37,17 @@ def test_every_text_arrives_byte_for_byte(
         prompt = build_prompt(question, sources, history=history, template=template, whole=whole)
         said = [message.content for message in prompt.messages if message.role != "system"]
         first = 0 if whole else len(history)
-        assert all(text in said[first] for text in texts)
+        assert all(neutralise(text) in said[first] for text in texts)
         spoken = [*history, question + wording.ending]
         assert said[first].endswith(spoken[first])
         assert [text for at, text in enumerate(said) if at != first] == [
             text for at, text in enumerate(spoken) if at != first
         ]
+
+
+@pytest.mark.parametrize("text", FORMATS)
+def test_what_looks_like_a_format_is_no_attack(text: str) -> None:
+    assert neutralise(text) == text
 
 
 # -- the named templates, byte for byte -----------------------------------------------------------

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
+from ibid.answering.injection import neutralise
 from ibid.answering.options import ModelOptions
 from ibid.answering.prompt import CITING, TEMPLATES, hash_template, name_source, take_turns
 from ibid.answering.replies import (
@@ -134,7 +135,11 @@ def _shape_documents(prompt: Prompt) -> list[dict[str, JSON]]:
     documents: list[JSON] = [
         {
             "type": "document",
-            "source": {"type": "text", "media_type": "text/plain", "data": hit.passage.text},
+            "source": {
+                "type": "text",
+                "media_type": "text/plain",
+                "data": neutralise(hit.passage.text),
+            },
             "title": name_source(hit),
             "citations": {"enabled": True},
         }
