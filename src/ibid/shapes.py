@@ -154,6 +154,7 @@ def _shape_proof(answer: Answer) -> Shape:
     return {
         "answer_id": answer.id,
         "question": answer.question,
+        "standalone": answer.standalone,
         "status": answer.status.value,
         "text": answer.text,
         "citations": [shape_citation(citation) for citation in answer.citations],

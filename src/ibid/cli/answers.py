@@ -138,6 +138,7 @@ def _tell_kept(kept: KeptAnswer) -> str:
             "asked": shape_time(kept.asked_at),
             "by": ", ".join(shape_principals(answer.request.principals)),
             "question": answer.question,
+            "asked as": answer.standalone,
             "status": answer.status.value,
             "version": str(answer.version),
             "generator": answer.generator,

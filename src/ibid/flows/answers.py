@@ -12,7 +12,6 @@ from typing import Final
 from ibid.errors import BadQuery, LibraryError
 from ibid.flows.ask import answer_from, ask
 from ibid.flows.options import AskOptions, LogOptions
-from ibid.flows.variants import find_standalone
 from ibid.protocols import Embedder, Generator, Index, Reranker
 from ibid.records import (
     JSON,
@@ -168,7 +167,7 @@ def replay_answer(
         version=before.version,
         hits=before.found,
         timings_ms={},
-        standalone=find_standalone(query, options.search.rewrite, index.languages),
+        standalone=before.standalone,
     )
     answer = answer_from(
         found,

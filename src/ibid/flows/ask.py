@@ -261,6 +261,7 @@ def _blank_answer(
         tokens={"prompt": 0, "completion": 0},
         trace=found.trace,
         found=found.hits,
+        standalone=found.standalone,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from ibid.errors import UnknownDocument
 from ibid.protocols import Index, Scope, Snapshot
 from ibid.ranking.select import select_hits
-from ibid.records import Answer, AnswerStatus, Hit, Query, SearchResult, Verdict
+from ibid.records import Answer, AnswerStatus, Hit, Query, SearchResult, TraceStep, Verdict
 
 MOST_CITED: Final = 3
 """Passages of earlier answers that a question is given beside those found for it."""
@@ -78,7 +78,10 @@ def recall_cited(found: SearchResult, index: Index) -> SearchResult:
     scope = Scope(query.principals, query.filter, query.include_archived)
     recalled = [fresh for hit in query.cited if (fresh := _look_up(hit, snapshot, scope))]
     hits = (*found.hits, *recalled)
-    return replace(found, hits=select_hits(hits, max(len(hits), 1), distinct=True).hits)
+    chosen = select_hits(hits, max(len(hits), 1), distinct=True).hits
+    more = len(chosen) - len(found.hits)
+    step = TraceStep("recall", f"{more} more of what was cited before", {"hits": more})
+    return replace(found, hits=chosen, trace=(*found.trace, step))
 
 
 def _look_up(hit: Hit, snapshot: Snapshot, scope: Scope) -> Hit | None:

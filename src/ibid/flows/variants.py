@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ibid.errors import BadSetting
-from ibid.flows.options import RewriteOptions, SearchOptions
+from ibid.flows.options import SearchOptions
 from ibid.ranking.variants import ORIGINAL, Variant
 from ibid.records import Query, TraceStep
 
@@ -78,18 +78,3 @@ def find_variants(
         steps=(*made.steps, *explored.steps),
         warnings=(*made.warnings, *explored.warnings),
     )
-
-
-def find_standalone(
-    query: Query, options: RewriteOptions, languages: Mapping[str, int]
-) -> str | None:
-    """The standalone form that a rule gives a follow-up, None where there is none.
-
-    One that a model wrote is known to nobody but who asked, and is not made again.
-    """
-    if options.by_model or not query.history or "follow-up" not in options.methods:
-        return None
-    from ibid.flows.rewrite import rewrite_query  # noqa: PLC0415 - seldom needed
-
-    alone = replace(options, methods=("follow-up",), synonyms=None)
-    return rewrite_query(query, alone, languages=languages).standalone

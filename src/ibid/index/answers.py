@@ -23,6 +23,7 @@ def withhold(answer: Answer) -> Answer:
         trace=(),
         found=(),
         draft="",
+        standalone=None,
     )
 
 

@@ -156,7 +156,8 @@ class Answer:
 
     `trace` holds the steps that led to it, those of its search first. It belongs to whoever asked:
     an answer that is kept is kept without it. `found` are the hits of the search, whether they were
-    sent or not; `draft` is what the generator wrote, before it was read and checked.
+    sent or not; `draft` is what the generator wrote, before it was read and checked. `standalone`
+    is a follow-up as it was searched for.
     """
 
     id: str
@@ -178,6 +179,7 @@ class Answer:
     found: tuple[Hit, ...] = ()
     draft: str = ""
     nearest: tuple[NearDocument, ...] = ()
+    standalone: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
