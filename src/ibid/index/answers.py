@@ -24,6 +24,7 @@ def withhold(answer: Answer) -> Answer:
         found=(),
         draft="",
         standalone=None,
+        nearest=(),
     )
 
 
@@ -37,7 +38,8 @@ def erase(answer: Answer) -> Answer:
 def list_drawn(answer: Answer) -> set[str]:
     """The ids of the documents of this library that an answer's words may come from."""
     hits = (*answer.sources, *answer.found)
-    return {hit.document_id for hit in hits if hit.library is None}
+    found = {hit.document_id for hit in hits if hit.library is None}
+    return found | {near.document_id for near in answer.nearest}
 
 
 def pack_answer(answer: Answer) -> str:
