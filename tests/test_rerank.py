@@ -24,15 +24,18 @@ from command_line import call
 from ibid.embedding.cross_encoder import CrossEncoder
 from ibid.embedding.local import open_local_embedder, read_model_folder
 from ibid.errors import BadQuery, BadSetting, MalformedOutput, ModelUnavailable
+from ibid.language.analyzer import analyze
 from ibid.openers import open_library
-from ibid.protocols import Calibration
+from ibid.protocols import Calibration, Reranker
 from ibid.ranking.calibration import calibrate_scores
 from ibid.ranking.hosted import RERANK_SHAPES, HostedReranker
 from ibid.ranking.late_interaction import LateInteractionReranker, score_late_interaction
 from ibid.ranking.listwise import ListwiseReranker, parse_order, score_places
+from ibid.ranking.proximity import ProximityReranker
 from ibid.settings import Scalar, load_settings
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import ScriptedGenerator
+from ibid.testing.reranker_suite import RerankerSuite
 from ibid.testing.servers import Reply, ScriptedServer, reply_json, serve
 from ibid.wire import Wire
 
@@ -175,6 +178,48 @@ def test_a_name_is_looked_for_in_the_cache_alone_when_offline(tmp_path: Path) ->
     settings = load_settings(flags, environ={}, user_dir=tmp_path)
     with pytest.raises(BadSetting, match=r"rerank\.model"):
         open_library(tmp_path / "library", embedder=HashingEmbedder(), settings=settings)
+
+
+# -- what holds for all of them ----------------------------------------------------------------
+
+
+class TestCrossEncoder(RerankerSuite):
+    @pytest.fixture
+    def reranker(self, folder: Path) -> Reranker:
+        return open_encoder(folder)
+
+
+class TestProximity(RerankerSuite):
+    @pytest.fixture
+    def reranker(self) -> Reranker:
+        return ProximityReranker(analyze)
+
+
+class TestLateInteraction(RerankerSuite):
+    @pytest.fixture(scope="class")
+    def reranker(self) -> Reranker:
+        return LateInteractionReranker(open_local_embedder())
+
+
+class TestListwise(RerankerSuite):
+    @pytest.fixture
+    def reranker(self) -> Reranker:
+        return ListwiseReranker(ScriptedGenerator(lambda prompt: "[2, 1]"))
+
+
+class TestHosted(RerankerSuite):
+    @pytest.fixture(params=list(RERANK_SHAPES))
+    def reranker(self, request: pytest.FixtureRequest) -> Iterator[Reranker]:
+        def answer(body: Any) -> Reply:
+            shape = RERANK_SHAPES[request.param]
+            scored = [
+                {"index": place, shape.score: 1 / (1 + len(text))}
+                for place, text in enumerate(body[shape.texts])
+            ]
+            return reply_json({shape.results: scored} if shape.results else scored)
+
+        with serve(answer) as server:
+            yield HostedReranker(Wire(server.url), "m", RERANK_SHAPES[request.param])
 
 
 # -- endpoints -------------------------------------------------------------------------------

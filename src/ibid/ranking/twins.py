@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from ibid.language.scripts import UNSPACED
-from ibid.ranking.select import Twin
+from ibid.ranking.select import TWINS_SOUGHT, Twin
 from ibid.records import Hit
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class NearTwins:
     def __call__(self, hit: Hit, kept: Sequence[Hit]) -> Twin | None:
         """The first hit kept that is a twin of this one; `newer` says that this one replaces it."""
         mine = self._look_up(hit)
-        for place, other in enumerate(kept):
+        for place, other in enumerate(kept[:TWINS_SOUGHT]):
             theirs = self._look_up(other)
             if not self._are_alike(mine, theirs):
                 continue
