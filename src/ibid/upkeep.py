@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ibid.errors import InputError, LibraryLocked
 from ibid.flows.manifest import describe_library
 from ibid.flows.options import OnProgress, hold_principals
 from ibid.parts import Parts
 from ibid.protocols import Problem, Revision, Scope, Vacuumed
-from ibid.records import Owner
+from ibid.records import IngestReport, Owner
 
 if TYPE_CHECKING:
     from ibid.flows.history import Difference
@@ -22,7 +24,29 @@ if TYPE_CHECKING:
 class Upkeep:
     """What is done to a library now and then."""
 
+    location: str
     _parts: Parts
+
+    def watch(
+        self,
+        folder: Path | str,
+        sync: Callable[[], IngestReport],
+        *,
+        stop: threading.Event,
+        on_report: Callable[[IngestReport], None] = lambda report: None,
+        on_refusal: Callable[[InputError | LibraryLocked], None] = lambda error: None,
+    ) -> None:
+        """Call `sync` now, and whenever something below the folder has changed, until `stop`.
+
+        `on_report` is given the first report and every one that tells of a change, `on_refusal` a
+        sync that was refused, which is tried again at the next change. Raises what else it raises.
+        """
+        from ibid.flows.watch import keep_in_step
+        from ibid.sources.watch import watch_changes
+
+        place = None if "://" in self.location else Path(self.location).resolve()
+        signals = watch_changes(Path(folder).resolve(), stop=stop, ignore=place)
+        keep_in_step(signals, sync, on_report=on_report, on_refusal=on_refusal)
 
     def history(self, id: str, principals: Iterable[str] | Owner = ()) -> list[Revision]:
         """All that the documents which ever bore this id were, oldest first.

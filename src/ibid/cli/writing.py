@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +25,7 @@ from ibid.shapes import shape_report, shape_source
 
 if TYPE_CHECKING:
     from ibid.flows.options import OnProgress, Progress
+    from ibid.library import Library
 
 FAILED = 1
 
@@ -122,6 +126,7 @@ def update_command(
 @click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
 @click.option("--yes", is_flag=True, help="Also remove more than half of the documents.")
 @click.option("--checksum", is_flag=True, help="Read every file, also those that look unchanged.")
+@click.option("--watch", is_flag=True, help="Go on: sync whenever something changes, until Ctrl-C.")
 @opens_files
 def sync_command(
     call: Call,
@@ -131,12 +136,15 @@ def sync_command(
     yes: bool,
     checksum: bool,
     password: str | None,
+    watch: bool,
 ) -> Outcome:
     """Make the library equal to a folder.
 
     New and changed files are read, moved and removed ones followed; documents that came from
     elsewhere stay as they are.
     """
+    if watch and (dry_run or yes):
+        raise click.UsageError("--watch beside --dry-run or --yes: leave one of them out")
     sends = () if dry_run else _SENDS
     with (
         _rehearse(call) if dry_run else nullcontext(call) as stage,
@@ -146,7 +154,8 @@ def sync_command(
         if not dry_run and library.writes_contexts:
             expected = library.sync(folder, prefix=prefix, dry_run=True, allow_emptying=yes)
             click.echo(f"contexts: about {expected.context_tokens:,} tokens", err=True)
-        report = library.sync(
+        sync = partial(
+            library.sync,
             folder,
             prefix=prefix,
             dry_run=dry_run,
@@ -155,7 +164,29 @@ def sync_command(
             password=password,
             on_progress=on_progress,
         )
+        report = _watch(library, folder, sync) if watch else sync()
     return _tell(report, "would be " if dry_run else "")
+
+
+def _watch(library: Library, folder: Path, sync: Callable[[], IngestReport]) -> IngestReport:
+    """Sync at every change until Ctrl-C or SIGTERM; the report of the last sync that did any."""
+    stop = threading.Event()
+    reports: list[IngestReport] = []
+
+    def tell(report: IngestReport) -> None:
+        reports[:] = [report]
+        click.echo(_tell(report).words, err=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    library.watch(
+        folder,
+        sync,
+        stop=stop,
+        on_report=tell,
+        on_refusal=lambda error: click.echo(f"not synced: {error}", err=True),
+    )
+    return reports[0] if reports else sync()
 
 
 @contextmanager
