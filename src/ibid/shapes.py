@@ -33,6 +33,7 @@ from ibid.records import (
 if TYPE_CHECKING:
     from ibid.flows.history import Difference
     from ibid.flows.reindex import Reindexed
+    from ibid.flows.stale import StaleReport
     from ibid.flows.transfer import Transferred
 
 SCHEMA_VERSION: Final = 1
@@ -399,6 +400,16 @@ def shape_difference(difference: Difference) -> Shape:
         "metadata_changed": list(difference.metadata_changed),
         "moved": [{"from": moved.old_id, "to": moved.new_id} for moved in difference.moved],
         "removed": list(difference.removed),
+    }
+
+
+def shape_stale(report: StaleReport) -> Shape:
+    """The documents to look at, and the groups that are alike."""
+    return {
+        "documents": [
+            {**shape_info(one.info), "reasons": list(one.reasons)} for one in report.documents
+        ],
+        "groups": [list(group) for group in report.groups],
     }
 
 

@@ -18,6 +18,7 @@ from ibid.records import IngestReport, Owner
 if TYPE_CHECKING:
     from ibid.flows.history import Difference
     from ibid.flows.reindex import Reindexed
+    from ibid.flows.stale import StaleReport
     from ibid.flows.transfer import Transferred
 
 
@@ -73,6 +74,17 @@ class Upkeep:
 
         scope = Scope(hold_principals(principals), include_archived=True)
         return compare_texts(id, old, new, index=self._parts.index, scope=scope)
+
+    def stale(self, days: float = 365.0, principals: Iterable[str] | Owner = ()) -> StaleReport:
+        """The documents that the caller should look at, to update or to archive.
+
+        Those not modified for so many days, those that a newer one says nearly as well, and for the
+        owner those that no kept answer was drawn from.
+        """
+        from ibid.flows.stale import find_stale
+
+        scope = Scope(hold_principals(principals))
+        return find_stale(index=self._parts.index, scope=scope, days=days)
 
     def vacuum(self, days: float | None = None, *, cited: bool = False) -> Vacuumed:
         """Drop the versions that were replaced more than so many days ago, from every file.

@@ -36,6 +36,7 @@ VERBS: Final = {
     "chunk": ("files", "Show a file as the passages it becomes."),
     "history": ("upkeep", "Tell what a document was, version by version."),
     "diff": ("upkeep", "Tell what differs between two versions."),
+    "stale": ("upkeep", "List the documents to update or archive."),
     "vacuum": ("upkeep", "Drop versions that were replaced long ago."),
     "verify": ("upkeep", "Check every invariant of the library."),
     "reindex": ("upkeep", "Cut, analyse and embed every text anew, then switch over."),

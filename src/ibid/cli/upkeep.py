@@ -1,4 +1,4 @@
-"""Verbs of upkeep: history, diff, vacuum, verify, reindex, export, import."""
+"""Verbs of upkeep: history, diff, stale, vacuum, verify, reindex, export, import."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import click
 from ibid.cli.call import Call, Outcome, verb
 from ibid.cli.words import count_words, make_table
 from ibid.cli.writing import show_progress
-from ibid.shapes import shape_difference, shape_outcome, shape_revision
+from ibid.shapes import shape_difference, shape_outcome, shape_revision, shape_stale
 
 FAILED = 1
 
@@ -60,6 +60,20 @@ def diff_command(call: Call, old: int, new: int, id: str | None) -> Outcome:
     }
     words = [f"{kind}: {id}" for kind, ids in kinds.items() for id in ids]
     return Outcome(shape_difference(found), "\n".join(words) or "nothing differs")
+
+
+@verb
+@click.option("--days", type=float, default=365.0, help="Old is what was not modified for so long.")
+def stale_command(call: Call, days: float) -> Outcome:
+    """List the documents to update or archive.
+
+    Old ones, those that a newer one says nearly as well, and, for the owner, those that no kept
+    answer was drawn from.
+    """
+    with call.open_library() as library:
+        report = library.stale(days, call.principals)
+    words = make_table((one.info.id, "; ".join(one.reasons)) for one in report.documents)
+    return Outcome(shape_stale(report), words or "nothing is stale")
 
 
 @verb

@@ -32,7 +32,7 @@ _WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 
 
 @dataclass(frozen=True, slots=True)
-class _Print:
+class Print:
     """What a text is compared by: its shingles, an estimate of them, its numbers and names."""
 
     shingles: frozenset[tuple[str, ...]]
@@ -51,14 +51,14 @@ class NearTwins:
 
     def __init__(self, threshold: float) -> None:
         self._threshold = threshold
-        self._prints: dict[str, _Print] = {}
+        self._prints: dict[str, Print] = {}
 
     def __call__(self, hit: Hit, kept: Sequence[Hit]) -> Twin | None:
         """The first hit kept that is a twin of this one; `newer` says that this one replaces it."""
         mine = self._look_up(hit)
         for place, other in enumerate(kept[:TWINS_SOUGHT]):
             theirs = self._look_up(other)
-            if not self._are_alike(mine, theirs):
+            if not are_alike(mine, theirs, self._threshold):
                 continue
             newer = _is_newer(hit, other)
             if mine.facts == theirs.facts:
@@ -67,19 +67,22 @@ class NearTwins:
                 return Twin(place, "an older version of", newer=newer)
         return None
 
-    def _are_alike(self, one: _Print, other: _Print) -> bool:
-        if one.sketch.jaccard(other.sketch) < self._threshold - MARGIN:
-            return False
-        shared = len(one.shingles & other.shingles)
-        return shared >= self._threshold * (len(one.shingles) + len(other.shingles) - shared)
-
-    def _look_up(self, hit: Hit) -> _Print:
+    def _look_up(self, hit: Hit) -> Print:
         if hit.passage.id not in self._prints:
-            self._prints[hit.passage.id] = _make_print(hit.passage.text[hit.passage.body :])
+            self._prints[hit.passage.id] = make_print(hit.passage.text[hit.passage.body :])
         return self._prints[hit.passage.id]
 
 
-def _make_print(text: str) -> _Print:
+def are_alike(one: Print, other: Print, threshold: float) -> bool:
+    """Whether two texts share so much of their shingles; the sketches spare most comparisons."""
+    if one.sketch.jaccard(other.sketch) < threshold - MARGIN:
+        return False
+    shared = len(one.shingles & other.shingles)
+    return shared >= threshold * (len(one.shingles) + len(other.shingles) - shared)
+
+
+def make_print(text: str) -> Print:
+    """What a text is compared by."""
     from rensa import RMinHash  # noqa: PLC0415 - a search that shows every hit needs none
 
     words = _WORD.findall(text)
@@ -89,7 +92,7 @@ def _make_print(text: str) -> _Print:
     sketch = RMinHash(num_perm=PERMUTATIONS, seed=1)
     sketch.update([" ".join(shingle) for shingle in shingles])
     facts = frozenset(word for word in words if word != word.lower() or not word.isalpha())
-    return _Print(shingles, sketch, facts)
+    return Print(shingles, sketch, facts)
 
 
 def _are_versions(hit: Hit, other: Hit) -> bool:
