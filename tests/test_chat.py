@@ -76,6 +76,30 @@ def test_the_request_is_what_the_endpoint_knows() -> None:
         assert generator.remote is None
 
 
+def test_no_proxy_is_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert read(say(to_chunk("here", "stop"), DONE)) == "here"
+
+
+@pytest.mark.parametrize(
+    ("host", "here"),
+    [
+        ("localhost", True),
+        ("model.localhost", True),
+        ("127.9.9.9", True),
+        ("[::1]", True),
+        ("10.0.0.1", False),
+        ("localhost.example", False),
+        ("127.0.0.1.example", False),
+    ],
+)
+def test_only_this_machine_is_no_remote_one(host: str, here: bool) -> None:
+    line = Wire(f"http://{host}:80/v1")
+    assert (line.remote is None) is here
+    assert line.origin == f"http://{host}:80"
+
+
 def test_closing_hangs_up() -> None:
     with serve(lambda body: say(to_chunk("one"), chatter=True)) as server:
         stream = ChatGenerator(Wire(server.url), "m").generate(make_prompt())

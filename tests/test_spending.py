@@ -264,6 +264,15 @@ def test_the_command_line_says_that_the_limit_is_reached(
     assert "spending.money_a_day" in done.json["error"]["hint"]
 
 
+def test_doctor_tells_what_was_spent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IBID_LIBRARY", str(tmp_path / "library"))
+    assert "spending" not in call("doctor").out
+    monkeypatch.setenv("IBID_SPENDING_TOKENS_A_DAY", "1000")
+    most = Spent(20, 5, 0.25)
+    Ledger(find_ledger()).reserve("m", most, Budget(tokens=1000))
+    assert "25 tokens, 0.25 in money today (UTC)" in call("doctor").out
+
+
 def test_a_refused_call_costs_nothing(tmp_path: Path) -> None:
     flags: dict[str, Any] = {
         "generator.name": "openai",

@@ -83,7 +83,6 @@ class LocalGenerator:
         self._options = options
         self._lock = threading.Lock()
         self._child: _Child | None = None
-        atexit.register(self.close)
 
     def find_window(self) -> Window:
         """What the server is told to hold."""
@@ -102,11 +101,13 @@ class LocalGenerator:
             if self._child is not None:
                 self._child.stop()
                 self._child = None
+                atexit.unregister(self.close)
 
     def _open(self) -> ChatGenerator:
         with self._lock:
             if self._child is None or self._child.process.poll() is not None:
                 self._child = self._start()
+                atexit.register(self.close)
             return ChatGenerator(self._child.wire, self.name, options=self._options)
 
     def _start(self) -> _Child:

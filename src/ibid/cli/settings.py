@@ -19,7 +19,9 @@ from ibid.cli.call import Call, Outcome, verb
 from ibid.cli.words import count_words, make_table
 from ibid.errors import IbidError, LibraryNotFound
 from ibid.openers import choose_embedder, choose_generator, find_cache
+from ibid.openers.generators import find_ledger
 from ibid.settings import describe_prices, describe_settings
+from ibid.settings.sections import SpendingSettings
 from ibid.version import VERSION
 
 EXTRAS: Final = {
@@ -140,6 +142,19 @@ def _look_at_settings(call: Call) -> Iterator[Finding]:
     where = embedder.remote or "on this machine"
     yield Finding("embedder", True, f"{embedder.name}, {vector.shape[1]} dimensions, {where}")
     yield Finding("generator", True, f"{generator.name}, {generator.remote or 'on this machine'}")
+    if settings.spending != SpendingSettings():
+        yield _look_at_spending()
+
+
+def _look_at_spending() -> Finding:
+    from ibid.answering.spending import Ledger
+
+    try:
+        spent = Ledger(find_ledger()).sum_today()
+    except IbidError as error:
+        return Finding("spending", False, error.message, error.hint)
+    told = f"{count_words(spent.tokens, 'token')}, {spent.money:,.2f} in money today (UTC)"
+    return Finding("spending", True, told)
 
 
 def _look_at_library(call: Call) -> Iterator[Finding]:
