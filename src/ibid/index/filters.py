@@ -196,6 +196,7 @@ class _Parser:
         token = self._advance()
         if token.kind != "word":
             raise self._error(token, "a field such as title or tag.department")
+        self._check_escapes(token)
         head, *parts = _NAME_PART.findall(token.text)
         head = head.lower()
         if head in COLUMNS and not parts:
