@@ -244,15 +244,16 @@ def search_segments(
         wanted = max(int(passing_all * approximation.share), k * LOOKED_AT)
         parts = _narrow(segments, parts, query, wanted)
     search = _multiply_rows if passing_all <= GATHERED_ROWS else _scan
-    found: list[tuple[float, int]] = []
+    all_scores, all_rows = [np.empty(0, np.float32)], [np.empty(0, np.int64)]
     for mapped, flags in zip(segments, parts, strict=True):
         passing = int(np.count_nonzero(flags))
         if passing:
             scores, positions = search(mapped, query, min(k, passing), flags, passing)
-            rows = positions + mapped.segment.first_row
-            found.extend(zip((-scores).tolist(), rows.tolist(), strict=True))
-    found.sort()
-    return [Scored(row, -negative) for negative, row in found[:k]]
+            all_scores.append(scores)
+            all_rows.append(positions + mapped.segment.first_row)
+    scores, rows = np.concatenate(all_scores), np.concatenate(all_rows)
+    best = np.lexsort((rows, -scores))[:k]
+    return [Scored(*pair) for pair in zip(rows[best].tolist(), scores[best].tolist(), strict=True)]
 
 
 def _narrow(
