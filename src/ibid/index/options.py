@@ -18,7 +18,7 @@ class Approximation:
     """
 
     min_rows: int = 300_000
-    share: float = 0.06
+    share: float = 0.04
     cluster_rows: int = 128
 
     @property

@@ -236,7 +236,7 @@ class IndexSettings:
         300_000, "passages in a scope from which vectors are approximate", low=1
     )
     ann_share: float = _setting(
-        0.06, "part of its vectors that an approximate search looks at", low=0.001, high=1
+        0.04, "part of its vectors that an approximate search looks at", low=0.001, high=1
     )
     ann_cluster: int = _setting(128, "passages in one cluster of vectors", low=16, high=4096)
 

@@ -46,16 +46,18 @@ class Clusters:
 
     def count(self, flags: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The number of flagged rows of each cluster."""
+        if flags.all():
+            return np.diff(self.starts, append=len(self.order))
         return np.add.reduceat(flags[self.order], self.starts, dtype=np.int64)
 
     def keep(self, flags: NDArray[np.bool_], chosen: NDArray[np.int64]) -> NDArray[np.bool_]:
         """The flags of the rows in the chosen clusters, and none of the others."""
         kept = np.zeros_like(flags)
-        ends = [*self.starts[1:].tolist(), len(self.order)]
-        starts = self.starts.tolist()
-        for cluster in chosen.tolist():
-            positions = self.order[starts[cluster] : ends[cluster]]
-            kept[positions] = flags[positions]
+        if len(chosen):
+            starts = self.starts[chosen].tolist()
+            ends = np.append(self.starts, len(self.order))[chosen + 1].tolist()
+            near = np.concatenate([self.order[a:b] for a, b in zip(starts, ends, strict=True)])
+            kept[near] = flags[near]
         return kept
 
 
