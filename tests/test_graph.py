@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 import ibid
 from conftest import open_hashing
+from ibid.index.graph import mention_entities
 from ibid.language.entities import (
     MOST_ENTITIES,
     find_entities,
@@ -190,6 +192,14 @@ def test_a_purge_leaves_nothing_in_the_graph(tmp_path: Path) -> None:
     connection.close()
     assert hash_entity("marta quill") in held  # the regatta's document names her still
     assert hash_entity("oslo") not in held
+
+
+def test_a_model_s_context_names_things_too() -> None:
+    passage = ibid.Passage("p", "d", 0, 0, 20, "She was born at sea.", context="Of Marta Quill.")
+    assert mention_entities(passage, None, "en") == {hash_entity("marta quill"): Role.TEXT}
+    heading = replace(passage, headings=("Marta Quill",))
+    assert mention_entities(heading, None, "en")[hash_entity("marta quill")] is Role.HEADING
+    assert mention_entities(heading, "Marta Quill", "en")[hash_entity("marta quill")] is Role.TITLE
 
 
 def test_a_search_by_words_alone_has_no_bridges(harbour: ibid.Library) -> None:

@@ -18,8 +18,13 @@ document wants to know what it is, which is said at its beginning."""
 
 
 def mention_entities(passage: Passage, title: str | None, language: str | None) -> dict[int, Role]:
-    """The numbers of the entities that a passage names, each with the strongest of its roles."""
-    named = dict.fromkeys(find_entities(passage.text[passage.body :], language), Role.TEXT)
+    """The numbers of the entities that a passage names, each with the strongest of its roles.
+
+    What a model wrote of where the passage stands names them too, where it was asked to: so "she"
+    becomes somebody.
+    """
+    text = "\n".join((passage.context, passage.text[passage.body :]))
+    named = dict.fromkeys(find_entities(text, language), Role.TEXT)
     for heading in passage.headings:
         named |= dict.fromkeys(find_title_entities(heading), Role.HEADING)
     if title and passage.ordinal < TITLED_PASSAGES:
