@@ -11,8 +11,9 @@ from typing import Final
 from ibid.answering.candidates import Candidate, find_candidates
 from ibid.answering.citations import check_citations
 from ibid.answering.evidence import Unit
-from ibid.answering.kinds import find_kinds
+from ibid.answering.kinds import asks_for_list, find_kinds
 from ibid.answering.likeness import measure_likeness
+from ibid.answering.questions import list_askings, split_question
 from ibid.protocols import Embedder
 from ibid.records import Delta, Prompt
 
@@ -22,11 +23,20 @@ MOST_ITEMS: Final = 8
 
 # The parts of a score, tuned on half of the answerable questions of CLAP NQ.
 MEANING: Final = 1.0
-COVERAGE: Final = 0.4
-RANK: Final = 0.05
-CUE: Final = 0.15
-MARGIN: Final = 0.03
-"""How far below the best sentence a further one may score."""
+COVERAGE: Final = 0.2
+RANK: Final = 0.15
+CUE: Final = 0.1
+
+WORDS_ALONE: Final = 0.6
+"""What coverage counts where the meaning was not measured, or on a scale that isn't known."""
+
+MARGIN: Final = 0.1
+FACT_MARGIN: Final = 0.05
+"""How far below the best sentence a further one may score; less where one thing is asked for."""
+
+COMPANY: Final = 0.1
+"""What a further sentence gains by standing in the source of the best one, where more than one
+thing is asked for."""
 
 _STOP: Final = re.compile(r"\s*[.!?…。！？]+\Z")
 _PAIRED: Final = re.compile('[`"“„«「]')
@@ -44,19 +54,35 @@ class ExtractiveGenerator:
 
     def generate(self, prompt: Prompt) -> Iterator[Delta]:
         """One piece for each sentence; none when the sources have no text."""
-        reading, question = prompt.reading, prompt.question
-        candidates = find_candidates(
-            question, prompt.sources, language=prompt.language, rarity=reading.rarity
-        )
-        likeness = reading.likeness
-        if self._embedder is not None:
-            likeness = measure_likeness({question: candidates}, self._embedder, likeness)
-        chosen = select_sentences(score_candidates(question, candidates, likeness))
         before = ""
-        for candidate in sorted(chosen, key=lambda one: (one.numbers[0], one.unit.start)):
+        for candidate in self._choose(prompt):
             shown = _show(candidate, len(prompt.sources))
             yield Delta(_separate(before, candidate.unit) + shown if before else shown)
             before = shown
+
+    def _choose(self, prompt: Prompt) -> list[Candidate]:
+        """The sentences that answer each part of the question, in the order of the sources."""
+        whole, *parts = list_askings(prompt.question, prompt.language)
+        reading = prompt.reading
+        found = {
+            asked: find_candidates(
+                asked, prompt.sources, language=prompt.language, rarity=reading.rarity
+            )
+            for asked in (whole, *parts)
+        }
+        likeness = reading.likeness
+        if self._embedder is not None:
+            likeness = measure_likeness(found, self._embedder, likeness)
+        coverage = COVERAGE if reading.likeness else WORDS_ALONE
+        chosen: dict[str, Candidate] = {}
+        for part in split_question(prompt.question):
+            # "and when?" names nothing: the whole question's sentences, by what the part asks.
+            asked = part if part in found else whole
+            scored = score_candidates(part, asked, found[asked], likeness, coverage=coverage)
+            chosen |= {one.unit.text: one for one in select_sentences(part, scored)}
+        most = MOST_ITEMS if asks_for_list(prompt.question) else MOST_SENTENCES
+        kept = list(islice(chosen.values(), most))
+        return sorted(kept, key=lambda one: (one.numbers[0], one.unit.start))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +95,24 @@ class Scored:
 
 
 def score_candidates(
-    question: str, candidates: Sequence[Candidate], likeness: Mapping[tuple[str, str], float]
+    part: str,
+    asked: str,
+    candidates: Sequence[Candidate],
+    likeness: Mapping[tuple[str, str], float],
+    *,
+    coverage: float = COVERAGE,
 ) -> list[Scored]:
-    """The candidates with their scores, best first; equal ones in the order they came."""
-    kinds = find_kinds(question)
+    """The candidates with their scores, best first; equal ones in the order they came.
+
+    `part` says what kind of thing is asked for, `asked` is the question that they were found for.
+    """
+    kinds = find_kinds(part)
     scored = []
     for one in candidates:
         tells = any(kind.told().search(one.unit.text) for kind in kinds)
         score = (
-            MEANING * likeness.get((question, one.text), 0.0)
-            + COVERAGE * one.covered
+            MEANING * likeness.get((asked, one.text), 0.0)
+            + coverage * one.covered
             + RANK / one.numbers[0]
             + CUE * tells
         )
@@ -86,17 +120,43 @@ def score_candidates(
     return sorted(scored, key=lambda one: -one.score)
 
 
-def select_sentences(scored: Sequence[Scored], *, most: int = MOST_SENTENCES) -> list[Candidate]:
-    """The best sentence, and further ones that come close and tell the same kind of thing."""
+def select_sentences(question: str, scored: Sequence[Scored]) -> list[Candidate]:
+    """The best sentence, then further ones that come close and tell the same kind of thing.
+
+    Where a list is asked for, or the best one only leads into a list: its items or rows. One row
+    never brings another along: all rows of a table are alike in their words.
+    """
     if not scored:
         return []
-    best = scored[0]
-    close = (
+    best = scored[0].candidate
+    listed = _find_list(best, [one.candidate for one in scored])
+    if listed and (asks_for_list(question) or best.unit.text in listed[0].unit.context):
+        return listed[:MOST_ITEMS]
+    single = any(kind.single for kind in find_kinds(question))
+    least = scored[0].score - (FACT_MARGIN if single else MARGIN)
+    company = 0.0 if single else COMPANY
+    close = [
         one.candidate
         for one in scored
-        if one.score >= best.score - MARGIN and one.tells >= best.tells
-    )
-    return list(islice(close, most))
+        if one.tells >= scored[0].tells
+        and one.candidate.unit.kind != "row"
+        and one.score + company * (not {*best.numbers}.isdisjoint(one.candidate.numbers)) >= least
+    ]
+    return [best, *(one for one in close if one is not best)][:MOST_SENTENCES]
+
+
+def _find_list(best: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The items or rows of the list that a candidate is of or leads into, in their order."""
+    above = best.unit.text if best.unit.kind == "sentence" else best.unit.context
+    of_list = [
+        one
+        for one in candidates
+        if one.unit.kind != "sentence"
+        and one.unit.context == above
+        and one.numbers[0] == best.numbers[0]
+        and above
+    ]
+    return sorted(of_list, key=lambda one: one.unit.start)
 
 
 def _show(candidate: Candidate, sources: int) -> str:

@@ -49,16 +49,22 @@ _IS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of answer: the questions that ask for it, and the sentences that tell it."""
+    """A kind of answer: the questions that ask for it, and the sentences that tell it.
+
+    A `single` one is a thing that one sentence tells.
+    """
 
     name: str
+    single: bool
     asked: Callable[[], re.Pattern[str]]
     told: Callable[[], re.Pattern[str]]
 
 
-def _kind(name: str, asked: str, told: str, *, cased: bool = False) -> Kind:
+def _kind(name: str, asked: str, told: str, *, single: bool = False, cased: bool = False) -> Kind:
     # Names are told by their capitals; all else is the same in small letters.
-    return Kind(name, late(lambda: f"(?i){asked}"), late(lambda: told if cased else f"(?i){told}"))
+    return Kind(
+        name, single, late(lambda: f"(?i){asked}"), late(lambda: told if cased else f"(?i){told}")
+    )
 
 
 KINDS: Final = (
@@ -70,6 +76,7 @@ KINDS: Final = (
         r"|\bwie (?:viele?|lange|oft|alt|weit|groß|hoch|teuer|schnell)\b|\bcombien\b"
         r"|\bcuánt[oa]s?\b|多少|几[个天年月次小]|多[久长大高]|いくつ|いくら|何[人個日年時回円]|どのくらい",
         _NUMBER,
+        single=True,
     ),
     _kind(
         "date",
@@ -77,11 +84,13 @@ KINDS: Final = (
         r"|wann|quand|cuándo|in welchem jahr|en quelle année|en qué año)\b"
         r"|什么时候|何时|哪[一]?年|いつ|何[年月日時]",
         rf"{_DATE}|{_NUMBER}",
+        single=True,
     ),
     _kind(
         "person",
         r"\b(?:who|whom|whose|which person|wer|wen|wem|wessen|qui|quién|quiénes)\b|谁|誰",
         rf"{_NAME}|[一-鿿]",
+        single=True,
         cased=True,
     ),
     _kind(
@@ -89,6 +98,7 @@ KINDS: Final = (
         r"\b(?:where|(?:which|what) (?:city|country|place|state|town|room|page)|wo|woher|wohin|où"
         r"|dónde|adónde)\b|哪里|哪儿|在哪|どこ",
         _PLACE,
+        single=True,
         cased=True,
     ),
     _kind(

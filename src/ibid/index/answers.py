@@ -22,6 +22,7 @@ def withhold(answer: Answer) -> Answer:
         request=dataclasses.replace(answer.request, history=()),
         trace=(),
         found=(),
+        nearest=(),
         draft="",
         standalone=None,
         nearest=(),
