@@ -22,7 +22,6 @@ def withhold(answer: Answer) -> Answer:
         request=dataclasses.replace(answer.request, history=()),
         trace=(),
         found=(),
-        nearest=(),
         draft="",
         standalone=None,
         nearest=(),
