@@ -10,7 +10,8 @@ from ibid.language.analyzer import content_terms
 from ibid.language.stop_words import FUNCTION_CHARACTERS
 
 ASKING: Final = {
-    "en": "many much long often far old mean means meaning happen happens called tell explain list describe",
+    "en": "many much long often far old mean means meaning happen happens called tell explain list"
+    " describe",
     "de": "viel viele lange oft weit alt hoch groß bedeutet heißt passiert nennt erkläre",
     "fr": "signifie appelle passe expliquez long longtemps fois",
     "es": "significa llama pasa explica largo tiempo veces",
