@@ -38,6 +38,7 @@ OPPOSITE: Final = 0.8
 OPENING: Final = 0
 """The concept of opening and closing, the first line of every language."""
 
+_PLAIN: Final = frozenset({"and", "title", "agent"})
 _DAYS: Final = frozenset({"date", "weekday", "season", "part"})
 _QUOTES: Final = '“„«「"'
 _DENIALS: Final = ("un", "in", "im", "ir", "il", "non", "dis", "mis", "nicht", "des", "dés")
@@ -215,7 +216,8 @@ def _is_next(pieces: Sequence[Piece], other: int, place: int) -> bool:
 def is_fragment(piece: Piece) -> bool:
     """Whether a piece says nothing by itself: two words or a day at most, nothing that turns it."""
     days = all(fact.family in _DAYS for fact in piece.facts)
-    return len(piece.content) <= 2 and days and not (piece.signs or piece.opposes)
+    turned = piece.signs - _PLAIN
+    return len(piece.content) <= 2 and days and not (turned or piece.opposes)
 
 
 def join_fragments(pieces: Sequence[Piece]) -> list[Piece]:

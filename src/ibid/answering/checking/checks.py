@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.fact_checks import check_counted, check_facts
-from ibid.answering.checking.facts import Facts, Word
+from ibid.answering.checking.facts import Facts, Piece, Word
 from ibid.answering.checking.name_checks import check_names
 from ibid.answering.checking.order import check_relations, check_roles
 from ibid.answering.checking.slots import check_slots
@@ -20,23 +20,55 @@ from ibid.answering.checking.turn_checks import (
 )
 from ibid.answering.checking.vocabulary import DENSE
 
+_EDGES: Final = ' .,;:!?“”„«»「」"'
+
 LEAST_COVERAGE: Final = 0.5
 """Share of a claim's content words that its evidence must hold."""
 
 LEAST_OF_PIECE: Final = 0.34
 """Share of the content words of each of its pieces of more than one word."""
 
+KNOWN_REST: Final = 0.75
+"""Share of the other words that the evidence has, where what stands behind "and" is an addition."""
+
 Check: TypeAlias = Callable[[Alignment, Facts], str | None]
 """(claim beside its evidence, whole passage) -> what differs, None when nothing does."""
 
 
 def check_quotations(alignment: Alignment, passage: Facts) -> str | None:
-    """Words in quotation marks stand in the passage as they are, white space aside."""
+    """Words in quotation marks stand in the passage as they are, and are given to who said them."""
     whole = " ".join(passage.text.split())
     for quotation in alignment.claim.quotations:
-        if " ".join(quotation.split()).rstrip(".,") not in whole:
+        words = " ".join(quotation.split()).rstrip(".,")
+        if words not in whole:
             return f"the passage does not hold the words “{quotation}”"
+        if not _is_said_there(alignment, passage, words):
+            return f"the passage gives the words “{quotation}” to somebody else"
     return None
+
+
+def _is_said_there(alignment: Alignment, passage: Facts, quotation: str) -> bool:
+    """Whether the sentence with the quotation has a word of those that stand beside it."""
+    beside = [word for word in alignment.claim.words if word.text not in quotation]
+    elsewhere = [word for word in beside if any(word.keys & w.keys for w in passage.words)]
+    sentences: dict[int, list[Piece]] = {}
+    for piece in passage.pieces:
+        sentences.setdefault(piece.sentence // 100, []).append(piece)
+    holding = [
+        pieces
+        for pieces in sentences.values()
+        if any(
+            piece.text.strip(_EDGES) in quotation for piece in pieces if piece.text.strip(_EDGES)
+        )
+    ]
+    names = [word for word in elsewhere if word.text[0].isupper()]
+    return not names or any(
+        word.keys & other.keys
+        for word in names
+        for pieces in holding
+        for piece in pieces
+        for other in piece.words
+    )
 
 
 def check_coverage(alignment: Alignment, passage: Facts) -> str | None:
@@ -49,6 +81,20 @@ def check_coverage(alignment: Alignment, passage: Facts) -> str | None:
     for part in _list_parts(alignment):
         lost = [word for word in part if word in missing]
         if len(lost) > (1 - LEAST_OF_PIECE) * len(part):
+            return _name_missing(lost, alignment.claim)
+    return _find_addition(alignment, missing)
+
+
+def _find_addition(alignment: Alignment, missing: set[Word]) -> str | None:
+    """What a claim adds behind an "and" to that which the evidence says."""
+    words = alignment.claim.words
+    for piece in alignment.claim.pieces[1:]:
+        lost = [word for word in piece.content if word in missing]
+        rest = [word for word in words if word not in piece.content]
+        known = sum(word not in missing for word in rest)
+        joined = piece.words and "and" in piece.words[0].signs and not piece.facts
+        added = joined and lost and 2 * len(lost) >= len(piece.content)
+        if added and rest and known >= KNOWN_REST * len(rest):
             return _name_missing(lost, alignment.claim)
     return None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
@@ -43,6 +43,11 @@ _OLDER: Final = re.compile(r"older|älter|plus ancien|más antigu", re.IGNORECAS
 _LATEST: Final = re.compile(r"later|latest|spätestens|tard|tardar", re.IGNORECASE)
 _AHEAD: Final = re.compile(r"\s*(?:before|vor|avant|antes|prior|ahead)\b|\s*之?前", re.IGNORECASE)
 """No later than 45 minutes before it is at least 45 minutes before it."""
+
+_RATE: Final = re.compile(
+    r"\b(?:every|each|alle|jede[nrs]?|tou(?:te)?s les|chaque|cada|todos los|todas las)\s+\Z", re.I
+)
+"""What makes a rate of a number: every ten seconds are not all of them."""
 
 HAN_WEIGHT: Final = 0.4
 
@@ -108,14 +113,17 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a stretch of text states, piece by piece."""
+    """What a stretch of text states, piece by piece.
+
+    `openings` are capitalised words that open a sentence, and may be names or not.
+    """
 
     text: str
     language: str | None
     pieces: tuple[Piece, ...]
     names: tuple[str, ...] = ()
     quotations: tuple[str, ...] = ()
-    sequence: tuple[str, ...] = field(default=(), compare=False)
+    openings: tuple[str, ...] = ()
 
     @property
     def words(self) -> list[Word]:
@@ -143,8 +151,14 @@ def read_facts(text: str, *, language: str | None = None, context: bool = False)
         pieces=tuple(_cut_pieces(text, bare, words, facts, lexicon, context=context)),
         names=tuple(dict.fromkeys([*codes, *names])),
         quotations=tuple(next(filter(None, match)) for match in _QUOTATION.findall(text)),
-        sequence=tuple(match[0].casefold() for match in _WORD.finditer(text)),
+        openings=_read_opening(words),
     )
+
+
+def _read_opening(words: Sequence[Word]) -> tuple[str, ...]:
+    first = min(words, key=lambda word: word.start, default=None)
+    plain = first is None or first.senses or first.signs or not first.terms
+    return () if plain or first is None or not first.text.istitle() else (first.text,)
 
 
 def join_facts(parts: Sequence[Facts]) -> Facts:
@@ -161,7 +175,7 @@ def join_facts(parts: Sequence[Facts]) -> Facts:
         pieces=tuple(pieces),
         names=tuple(dict.fromkeys(name for part in parts for name in part.names)),
         quotations=tuple(quotation for part in parts for quotation in part.quotations),
-        sequence=tuple(word for part in parts for word in part.sequence),
+        openings=tuple(opening for part in parts for opening in part.openings),
     )
 
 
@@ -188,7 +202,8 @@ def _read_all_facts(text: str, language: str | None) -> tuple[list[Fact], list[s
         ):
             bound = ">="
         facts.append(replace(fact, bound=bound or fact.bound))
-        bounds.append((min(place, fact.start), fact.end))
+        rate = _RATE.search(text, max(0, fact.start - 12), fact.start)
+        bounds.append((min(place, rate.start() if rate else fact.start), fact.end))
     return facts, [match[0] for match in codes], _blank(rest, bounds)
 
 

@@ -41,6 +41,12 @@ def _unit_pattern() -> re.Pattern[str]:
     return re.compile(rf"[\s -]*(?P<unit>{dense}|(?:{spaced})(?![a-zà-ÿ0-9_]))", re.IGNORECASE)
 
 
+def find_unit(text: str, place: int) -> str | None:
+    """The unit that stands here in a text, behind a number; None where there is none."""
+    match = _unit_pattern().match(text, place)
+    return match["unit"] if match else None
+
+
 _COUNTER: Final = re.compile("[个個名位人本张張件家台只冊枚匹頭間つ所条项門门]")
 _BEFORE: Final = re.compile(
     r"(?P<sign>us\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b)\s?\Z", re.IGNORECASE

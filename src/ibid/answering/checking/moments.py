@@ -9,7 +9,7 @@ from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from ibid.answering.checking.measures import Fact
+from ibid.answering.checking.measures import Fact, find_unit
 from ibid.answering.checking.numerals import read_numerals
 from ibid.answering.checking.vocabulary import load_words, split_lines
 
@@ -132,7 +132,8 @@ def read_dates(text: str) -> Iterator[Fact]:
                 taken.append(range(*match.span()))
                 yield Fact("date", value, text[slice(*match.span())].strip(), *match.span())
     for match in _YEAR.finditer(text):
-        if not any(match.start() in span for span in taken):
+        counts = find_unit(text, match.end())
+        if not counts and not any(match.start() in span for span in taken):
             yield Fact("date", (float(match["y"]), 0.0, 0.0), match[0], *match.span())
 
 

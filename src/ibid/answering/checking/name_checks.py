@@ -43,7 +43,7 @@ def _find_other_subject(alignment: Alignment) -> str | None:
         return None
     above = " ".join(piece.text for piece in evidence.pieces if piece.sentence < 0)
     for clause in alignment.claim_clauses:
-        names = [name for name in claim.names if _stands(name, clause.text)]
+        names = [name for name in _list_subjects(alignment) if _stands(name, clause.text)]
         nearest = _find_nearest_sentence(clause, names, sentences) if names else None
         if nearest is None:
             continue
@@ -62,24 +62,31 @@ def _find_other_holder(alignment: Alignment) -> str | None:
     Jonas leads the test team."
     """
     claim, evidence = alignment.claim, alignment.evidence
+    subjects = _list_subjects(alignment)
     for place, piece in enumerate(claim.pieces):
-        names = [name for name in claim.names if _stands(name, piece.text)]
+        names = [name for name in subjects if _stands(name, piece.text)]
         for name in names:
             near, far = [0.0], [(0.0, "")]
             for other, held in enumerate(evidence.pieces):
                 if held.sentence < 0:
                     continue
                 score = alignment.closeness_without(place, other, names)
-                strangers = [n for n in evidence.names if _stands(n, held.text)]
+                known = {*evidence.names, *evidence.openings} - {*names}
+                strangers = {n for n in known if _stands(n, held.text)}
                 if _stands(name, held.text):
                     near.append(score)
-                elif (strangers and not set(strangers) & set(claim.names)) or (
-                    strangers and not set(strangers) & set(names)
-                ):
-                    far.append((score, strangers[0]))
+                elif strangers:
+                    far.append((score, min(strangers)))
             if len(near) > 1 and max(far)[0] > max(near) + CLEARLY:
                 return tell_difference(name, [max(far)[1]])
     return None
+
+
+def _list_subjects(alignment: Alignment) -> list[str]:
+    """The names of the claim, with the word that opens it where the evidence has it capitalised."""
+    held = alignment.evidence.text
+    openings = [one for one in alignment.claim.openings if one in held and one.lower() not in held]
+    return list(alignment.claim.names) or openings
 
 
 def _find_nearest_sentence(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
-from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.alignment import Alignment, key_fact
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
 from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.vocabulary import DENSE
@@ -17,6 +17,7 @@ _ORDERING: Final = ("earlier", "later")
 _ADDRESS: Final = re.compile(
     r"\s*\b(?:MM?|Mrs?|Ms|Dr|Prof|Sra?|Srta|Hr|Fr|Mme|Mlle|Herrn?|Frau)\.?\Z"
 )
+_COMPARATIVE: Final = re.compile(r"\w+er|more|less|worse|mehr|weniger", re.IGNORECASE)
 _JOINING: Final = frozenset(
     [
         "and",
@@ -57,7 +58,9 @@ def check_relations(alignment: Alignment, passage: Facts) -> str | None:
     theirs = list(_read_relations(alignment.evidence))
     for said in ours:
         rivals = [held for held in theirs if held.kind == said.kind]
-        if rivals and all(_is_reversed(said, held) for held in rivals):
+        agreed = any(said.first & held.first and said.second & held.second for held in rivals)
+        turned = [held for held in rivals if _is_reversed(said, held)]
+        if turned and (not agreed or len(turned) == len(rivals)):
             return "the claim turns the order of the passage round"
     return None
 
@@ -81,7 +84,8 @@ def _read_relations(facts: Facts) -> Iterator[_Relation]:
                 continue
             left, right = _split_sides(pieces, words, place, dense=facts.language in DENSE)
             if sign == "than":
-                yield from _compare_sides(left, right, facts.language)
+                compared = _key_facts(pieces, word.start)
+                yield from _compare_sides(left, right, compared, facts.language)
             elif left and right:
                 sides = (left, right) if sign == "earlier" else (right, left)
                 yield _Relation(_keys(sides[0]), _keys(sides[1]), "order")
@@ -100,17 +104,30 @@ def _split_sides(
 
 
 def _compare_sides(
-    left: Sequence[Word], right: Sequence[Word], language: str | None
+    left: Sequence[Word],
+    right: Sequence[Word],
+    facts: tuple[frozenset[Key], frozenset[Key]],
+    language: str | None,
 ) -> Iterator[_Relation]:
     """Of "A is deeper than B": A has more of what the word in front of "than" names."""
     opposed = load_lexicon(language).opposed
     measures = [word for word in left if any(c in opposed for c, _ in word.senses)]
-    if not measures:
+    compared = [word for word in measures if _COMPARATIVE.fullmatch(word.text)] or measures
+    if not compared:
         return
-    bare = [word for word in left if word is not measures[-1]]
-    for concept, sign in measures[-1].senses:
-        sides = (bare, right) if sign > 0 else (right, bare)
-        yield _Relation(_keys(sides[0]), _keys(sides[1]), f"more {concept}")
+    bare = [word for word in left if word is not compared[-1]]
+    for concept, sign in compared[-1].senses:
+        first, second = _keys(bare) | facts[0], _keys(right) | facts[1]
+        sides = (first, second) if sign > 0 else (second, first)
+        yield _Relation(*sides, f"more {concept}")
+
+
+def _key_facts(pieces: Sequence[Piece], place: int) -> tuple[frozenset[Key], frozenset[Key]]:
+    """The facts on both sides of a place in a sentence, as what they are met by."""
+    facts = [fact for piece in pieces for fact in piece.facts]
+    left = [key for fact in facts if fact.start < place for key in key_fact(fact)]
+    right = [key for fact in facts if fact.start >= place for key in key_fact(fact)]
+    return frozenset(left), frozenset(right)
 
 
 def _keys(words: Sequence[Word]) -> frozenset[Key]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -18,6 +18,8 @@ _CONTENT: Final = re.compile("[㐀-鿿ァ-ヺ]")
 
 LONGEST_SLOT: Final = 6
 """Characters of a replaced stretch where no spaces part the words."""
+
+_ARTICLES: Final = frozenset("the a an only der die das le la les el los las nur".split())  # noqa: SIM905
 
 LONGEST_RUN: Final = 2
 """Tokens of a replaced stretch where spaces do."""
@@ -38,6 +40,7 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
         for word in alignment.evidence.words
         if word.terms and not word.keys & said
     }
+    missing = {word.text.casefold() for word in alignment.missing}
     ours = {word.text.casefold(): word for word in alignment.claim.words}
     theirs: dict[str, list[_Slot]] = {}
     for slot in _list_slots(alignment.evidence):
@@ -51,7 +54,7 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
         if any(other.tokens == slot.tokens for other in rivals):
             continue
         for other in rivals:
-            if _is_exchanged(slot, other, ours, held, said):
+            if _is_exchanged(slot, other, ours, held, missing=missing):
                 return (
                     f"the claim says {' '.join(slot.tokens)}, the passage {' '.join(other.tokens)}"
                 )
@@ -84,7 +87,8 @@ def _is_exchanged(
     other: _Slot,
     ours: Mapping[str, Word],
     held: Mapping[str, Word],
-    said: frozenset[Key],
+    *,
+    missing: Set[str],
 ) -> bool:
     """Whether words of the evidence that the claim doesn't have stand where it has others.
 
@@ -97,12 +101,12 @@ def _is_exchanged(
         around |= {*slot.right}
     if not around & ours.keys():
         return False
-    theirs = [token for token in other.tokens if token.isalpha()]
-    return (
-        bool(theirs)
-        and all(token in held for token in theirs)
-        and all(token in ours for token in slot.tokens if token.isalpha())
-    )
+    # Where its words are elsewhere in the evidence, the ends of a sentence are no frame.
+    elsewhere = not any(token in missing for token in slot.tokens)
+    if elsewhere and "^" in (slot.left[1], slot.right[0]):
+        return False
+    theirs = [token for token in other.tokens if token not in _ARTICLES]
+    return bool(theirs) and all(token in held for token in theirs)
 
 
 def _list_keys(facts: Facts) -> frozenset[Key]:

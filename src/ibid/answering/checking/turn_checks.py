@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Final
 
 from ibid.answering.checking.alignment import OPENING, Alignment, is_denial, key_fact
 from ibid.answering.checking.fact_checks import fact_holds, is_comparable
-from ibid.answering.checking.facts import Facts, Key, Piece
+from ibid.answering.checking.facts import Facts, Key, Piece, Word
 
 
 def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
@@ -69,12 +69,11 @@ def _lifts_ban(clause: Piece) -> bool:
 
 def _compare_polarity(said: Piece, held: Piece, opposed: frozenset[int]) -> str | None:
     ours, theirs = said.senses, held.senses
-    related = {"than", "earlier", "later"}
     shared = [concept for concept in ours if concept in theirs and concept in opposed]
     if any(_ends_in_time(clause) for clause in (said, held)):
         shared = [concept for concept in shared if concept != OPENING]
-    if related & said.signs and related & held.signs:
-        shared = []
+    if "than" in said.signs & held.signs:
+        shared = []  # the sides are compared
     flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
     turned = _denies(said) != _denies(held)
     if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
@@ -198,6 +197,10 @@ def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str 
         return "the claim says only, the passage does not"
     if "only" in said.signs and not _focus_same(said, held):
         return "the claim says only of something else than the passage"
+    if _says_all(said):
+        counted = _find_counted_by_all(said)
+        if counted is not None and counted in alignment.missing:
+            return f"the claim says it of all, the passage does not speak of {counted.text}"
     if _says_all(said) and "all" not in held.signs:
         limits = _list_unsaid(alignment, held)
         if "some" in held.signs or "most" in held.signs:
@@ -221,6 +224,12 @@ def _says_all(clause: Piece) -> bool:
         if not refused and not (denied and word.text.casefold().startswith("any")):
             return True
     return False
+
+
+def _find_counted_by_all(clause: Piece) -> Word | None:
+    """What "all" is said of: the next word that carries meaning."""
+    place = next(n for n, word in enumerate(clause.words) if "all" in word.signs)
+    return next((word for word in clause.words[place + 1 :] if word.terms), None)
 
 
 def _focus_same(said: Piece, held: Piece) -> bool:
@@ -267,22 +276,31 @@ def _list_unsaid(alignment: Alignment, held: Piece) -> list[str]:
 
 
 def check_conditions(alignment: Alignment, passage: Facts) -> str | None:
-    """A condition of the evidence is not left out of a claim that repeats the rest."""
-    if alignment.missing:
-        return None
-    said = frozenset().union(*(word.keys for word in alignment.claim.words))
-    nearest = {
-        clause.sentence
-        for place in range(len(alignment.claim_clauses))
-        for clause in alignment.nearest_clauses(place)
-    }
-    for piece in alignment.evidence.pieces:
-        words = [word for word in piece.words if word.terms]
-        opens = piece.words and "condition" in piece.words[0].signs
-        if piece.sentence in nearest and opens and words:
-            facts = any(
-                fact_holds(one, held) for one in alignment.claim.facts for held in piece.facts
-            )
-            if not facts and sum(bool(word.keys & said) for word in words) * 2 <= len(words):
-                return f"the passage says it only “{piece.text.strip()}”"
+    """A condition of the evidence is not left out of a claim that repeats the rest, nor lifted."""
+    for condition, main in _list_conditions(alignment):
+        if any("despite" in piece.signs for piece in alignment.claim.pieces):
+            return f"the passage says it only “{condition.text.strip()}”"
+        said = frozenset().union(*(word.keys for word in alignment.claim.words))
+        words = [word for word in condition.words if word.terms]
+        told = sum(bool(word.keys & said) for word in words)
+        facts = any(
+            fact_holds(one, held) for one in alignment.claim.facts for held in condition.facts
+        )
+        repeats = not alignment.missing and any(word.keys & said for word in main.words)
+        if words and repeats and not facts and told * 2 <= len(words):
+            return f"the passage says it only “{condition.text.strip()}”"
     return None
+
+
+def _list_conditions(alignment: Alignment) -> Iterator[tuple[Piece, Piece]]:
+    """The conditions of the clauses that are nearest to the claim's, each with its clause."""
+    clauses = alignment.evidence_clauses
+    places = range(len(alignment.claim_clauses))
+    nearest = [clause for place in places for clause in alignment.nearest_clauses(place)]
+    for place, clause in enumerate(clauses):
+        if not clause.words or "condition" not in clause.words[0].signs:
+            continue
+        opens = place == 0 or clauses[place - 1].sentence != clause.sentence
+        beside = place + 1 if opens else place - 1
+        if 0 <= beside < len(clauses) and (clauses[beside] in nearest or clause in nearest):
+            yield clause, clauses[beside]
