@@ -154,7 +154,7 @@ def test_search(handbook: Path) -> None:
     assert best["document_id"] == "leave.md"
     assert best["headings"] == ["Leave", "Parental leave"]
     given = best["contributions"]
-    assert set(given) == {"lexical", "dense"}
+    assert set(given) == {"lexical", "dense", "feedback"}
     assert all(set(one) == {"rank", "score", "share"} for one in given.values())
     assert sum(one["share"] for one in given.values()) == pytest.approx(best["score"])
     shown = call("show", "leave.md", *here, "--json").json["text"]
@@ -163,7 +163,7 @@ def test_search(handbook: Path) -> None:
     lexical = call("search", "leave", "--mode", "lexical", *here, "--json").json
     assert set(lexical["hits"][0]["contributions"]) == {"lexical"}
     explained = call("search", "parental leave", "-k", "1", "--explain", *here).out
-    assert "lexical  rank 1  score " in explained
+    assert "lexical   rank 1  score " in explained
     assert "version 1, hybrid; milliseconds: embed " in explained
 
 

@@ -123,7 +123,8 @@ def test_a_reranker_that_fails_leaves_the_fused_order_and_says_so(library: ibid.
 
 def test_shares_sum_to_the_score_and_the_trace_tells_each_stage(library: ibid.Library) -> None:
     result = library.run_search(Query("boats at high water"))
-    assert [step.stage for step in result.trace] == ["lexical", "dense", "fuse", "select"]
+    stages = [step.stage for step in result.trace]
+    assert stages == ["lexical", "dense", "feedback", "fuse", "select"]
     for hit in result.hits:
         assert hit.fused_score == hit.score
         assert hit.moves == ()
@@ -181,8 +182,8 @@ def test_the_command_line_explains_in_words_and_in_json(tmp_path: Path) -> None:
         (tmp_path / f"{id}.md").write_text(text)
         call("add", str(tmp_path / f"{id}.md"), "--id", id, *here)
     said = call("search", "blue boats", "--rerank", "proximity", "--explain", *here).out
-    assert "fused    rank 1" in said
-    assert "rerank   4 passages by proximity" in said
+    assert "fused     rank 1" in said
+    assert "rerank    4 passages by proximity" in said
     found = call("search", "blue boats", "--rerank", "proximity", "--explain", "--json", *here).json
     assert [step["stage"] for step in found["trace"]][-2:] == ["rerank", "select"]
     assert found["hits"][0]["moves"][0]["stage"] == "rerank"

@@ -46,6 +46,7 @@ def find_minilm() -> OnnxModel:
         tokenizer=_find_package_file(*_MINILM_TOKENIZER),
         max_length=256,
         dimension=384,
+        languages=frozenset({"en"}),
         sha256=MINILM_SHA256,
         tokenizer_sha256=MINILM_TOKENIZER_SHA256,
     )

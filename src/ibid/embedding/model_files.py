@@ -26,7 +26,8 @@ class OnnxModel:
 
     `sha256` pins the weights and `tokenizer_sha256` the tokenizer where they are known; "" takes
     the files as they are. `max_length` counts the pieces of one text with its special tokens and
-    `prefixes` are put before a text of a kind.
+    `prefixes` are put before a text of a kind. `languages` are ISO 639-1 codes, None where all
+    may be known.
     """
 
     name: str
@@ -38,6 +39,7 @@ class OnnxModel:
     prefixes: Mapping[str, str] = field(default_factory=dict)
     sha256: str = ""
     tokenizer_sha256: str = ""
+    languages: frozenset[str] | None = None
 
 
 def open_tokenizer(model: OnnxModel) -> PieceTokenizer:

@@ -32,6 +32,7 @@ class OnnxEmbedder:
         self, model: OnnxModel, *, cache: Path | None = None, threads: int | None = None
     ) -> None:
         self.name = model.name
+        self.languages = model.languages
         self._model = model
         self._cache = cache
         self._threads = threads

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery, BadSetting
 from ibid.protocols import Scope
+from ibid.ranking.feedback import Feedback
+from ibid.ranking.fusion import Fusion
+from ibid.ranking.units import Unit
 from ibid.records import JSON, OWNER, AskContext, Owner, Principals, Query, SearchMode
 
 if TYPE_CHECKING:
@@ -82,6 +86,9 @@ OnProgress: TypeAlias = Callable[[Progress], None]
 CANDIDATES: Final = 100
 """Passages that each retriever gives to fusion (the depth at which the defaults were measured)."""
 
+WEIGHTS: Final = MappingProxyType({"lexical": 1.0, "dense": 1.0, "feedback": 2.0})
+"""What each retriever counts in fusion (docs/RETRIEVAL.md has the measurements)."""
+
 RERANK_CANDIDATES: Final = 50
 """Passages that a reranker reads: it computes anew for each of them, at every question."""
 
@@ -143,7 +150,15 @@ class AgentOptions:
 class SearchOptions:
     """How a search is carried out.
 
-    `candidates` is the depth of each retriever, `weights` are by retriever (1 unless given),
+    `candidates` is the depth of each retriever. `fusion` makes one ranking of theirs, `weights`
+    are by retriever (1 unless given), `rrf_k` is the constant of "rrf". The `unit` that is ranked
+    is the passage, or the document by its best passage. With `feedback`, what the first
+    `feedback_hits` of a hybrid search say is a retriever of its own: "rocchio" compares all that
+    was found with the vector moved toward theirs by `feedback_weight`, "rm3" searches again with
+    their `feedback_terms` likeliest terms, which then weigh `feedback_weight`, from 0 to 1. The keyword score of a passage is its own BM25 and
+    `document_weight` times that of its document. What was found by vectors counts
+    `foreign_weight` times as much in a language that the embedder does not know.
+
     `rerank_candidates` are read by a reranker, or k where that is more. `min_score` is held against
     the score that is shown: the fused one, or that of a later stage. With `distinct`, passages of
     the same text fill one place, and near duplicates as `select` says. Where `section_pieces` is
@@ -156,8 +171,16 @@ class SearchOptions:
     k: int = 10
     mode: SearchMode = "hybrid"
     candidates: int = CANDIDATES
+    fusion: Fusion = "best"
     rrf_k: int = 60
-    weights: Mapping[str, float] = field(default_factory=dict)
+    weights: Mapping[str, float] = field(default_factory=lambda: WEIGHTS)
+    unit: Unit = "passages"
+    feedback: Feedback = "rocchio"
+    feedback_hits: int = 1
+    feedback_weight: float = 0.6
+    feedback_terms: int = 10
+    document_weight: float = 2.0
+    foreign_weight: float = 0.1
     min_score: float | None = None
     distinct: bool = False
     section_pieces: int = 0

@@ -2,22 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from ibid.flows.options import SearchOptions
 from ibid.flows.stopwatch import Stopwatch
-from ibid.language.analyzer import analyze_query
+from ibid.language.analyzer import analyze_query, content_terms
 from ibid.language.detection import choose_query_language
 from ibid.protocols import Embedder, Index, Scope, Scored, Snapshot
-from ibid.ranking.fusion import Fused, fuse_rrf
+from ibid.ranking.feedback import expand_query, move_vector
+from ibid.ranking.fusion import Fused, fuse
+from ibid.ranking.order import best_first
 from ibid.ranking.select import rank_hits
-from ibid.ranking.variants import Variant, name_run
+from ibid.ranking.units import (
+    add_document_scores,
+    keep_best_passages,
+    name_documents,
+    name_passages,
+)
+from ibid.ranking.variants import ORIGINAL, Variant, name_run
 from ibid.records import Contribution, Hit
 
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
+
+DEEPER: Final = 4
+"""How much further each new search goes where too few documents were among the passages."""
+
+TERM_UNITS: Final = 100
+"""The weights of the terms of an expanded query are counted in so many parts of the whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +42,38 @@ class Retrieved:
     runs: Mapping[str, Sequence[Scored]]
     fused: Sequence[Fused]
     bridges: Sequence[Scored] = ()
+
+
+@dataclass(slots=True)
+class _Runs:
+    """The runs as they gather, with what each counts in fusion and how deep they reach."""
+
+    depth: int
+    runs: dict[str, Sequence[Scored]] = field(default_factory=dict)
+    weights: dict[str, float] = field(default_factory=dict)
+
+    def put(self, name: str, run: Sequence[Scored], weight: float) -> None:
+        self.runs[name], self.weights[name] = run, weight
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What stays the same throughout one retrieval.
+
+    The `question` is analysed in `language`; `trust` is what vectors count in it. `vectors` are
+    those of the variants by label, of none where nothing is searched by meaning.
+    """
+
+    question: str
+    variants: Sequence[Variant]
+    options: SearchOptions
+    snapshot: Snapshot
+    scope: Scope
+    index: Index
+    watch: Stopwatch
+    language: str
+    trust: float
+    vectors: Mapping[str, Vectors]
 
 
 def retrieve(
@@ -41,49 +87,193 @@ def retrieve(
     embedder: Embedder,
     watch: Stopwatch,
 ) -> Retrieved:
-    """What the retrievers of the mode find for the variants, and what the graph adds, fused.
+    """What the retrievers of the mode find for the variants, and what follows from that, fused.
 
-    The `question` is what bridges are held against. All of it is inside the scope.
+    Feedback and the graph start from fused hits, so they belong to a hybrid search. The `question`
+    is what both are held against. All of it is inside the scope.
     """
-    depth = max(options.k, options.candidates)
-    runs: dict[str, Sequence[Scored]] = {}
-    weights: dict[str, float] = {}
-
-    def put(retriever: str, variant: Variant, run: Sequence[Scored]) -> None:
-        name = name_run(retriever, variant.label)
-        runs[name] = run
-        weights[name] = options.weights.get(retriever, 1.0) * variant.weight
-
-    if options.mode != "dense":
-        for variant in (one for one in variants if one.lexical):
-            with watch.timing("lexical"):
-                put("lexical", variant, search_lexical(variant.text, snapshot, scope, depth, index))
-    if options.mode != "lexical":
-        dense = [one for one in variants if one.dense and one.text.strip() and snapshot.version]
-        for variant, vector in zip(dense, _embed(dense, embedder, watch), strict=True):
-            with watch.timing("dense"):
-                put("dense", variant, snapshot.search_dense(vector, depth, scope))
-    with watch.timing("fuse"):
-        fused = fuse_runs(runs, options, weights)
+    language = choose_query_language(question, index.languages)
+    search = _Search(
+        question=question,
+        variants=variants,
+        options=options,
+        snapshot=snapshot,
+        scope=scope,
+        index=index,
+        watch=watch,
+        language=language,
+        trust=1.0 if _knows_language(embedder, language) else options.foreign_weight,
+        vectors=_embed_variants(variants, options, snapshot, embedder, watch),
+    )
+    found = _Runs(max(options.k, options.candidates))
+    fused = _run_retrievers(search, found)
+    while _lacks_documents(found, fused, options):
+        found = _Runs(found.depth * DEEPER)
+        fused = _run_retrievers(search, found)
+    if options.mode != "hybrid" or not fused:
+        return Retrieved(found.runs, fused)
+    if _add_feedback(search, found, fused):
+        fused = _fuse_found(search, found)
     bridges: list[Scored] = []
-    if options.graph and options.mode == "hybrid" and fused:
-        from ibid.flows.graph import find_bridges  # noqa: PLC0415 - not in every search
-        from ibid.ranking.bridges import place_bridges  # noqa: PLC0415 - likewise
+    if options.graph:
+        from ibid.ranking.bridges import place_bridges  # noqa: PLC0415 - not in every search
 
-        with watch.timing("graph"):
-            language = choose_query_language(question, index.languages)
-            rows = [one.row for one in fused]
-            bridges = find_bridges(question, rows, snapshot, scope, language=language)
-            fused = place_bridges(fused, bridges)
-    return Retrieved(runs, fused, bridges)
+        bridges = _find_bridges(search, fused)
+        fused = place_bridges(fused, bridges)
+    return Retrieved(found.runs, fused, bridges)
 
 
-def search_lexical(
-    text: str, snapshot: Snapshot, scope: Scope, k: int, index: Index
-) -> list[Scored]:
-    """The keyword run: the text analysed in its own language, or in the library's main one."""
-    language = choose_query_language(text, index.languages)
-    return snapshot.search_lexical(" ".join(analyze_query(text, language)), k, scope)
+def _knows_language(embedder: Embedder, language: str) -> bool:
+    """Whether the embedder knows a language; one that doesn't say is taken to know all."""
+    languages: frozenset[str] | None = getattr(embedder, "languages", None)
+    return languages is None or language in languages
+
+
+def _embed_variants(
+    variants: Sequence[Variant],
+    options: SearchOptions,
+    snapshot: Snapshot,
+    embedder: Embedder,
+    watch: Stopwatch,
+) -> Mapping[str, Vectors]:
+    """The vector of each variant that is searched by meaning, by its label."""
+    if options.mode == "lexical" or not snapshot.version:
+        return {}
+    dense = [variant for variant in variants if variant.dense and variant.text.strip()]
+    if not dense:
+        return {}
+    with watch.timing("embed"):
+        vectors = embedder.embed([variant.text for variant in dense], kind="query")
+    return dict(zip((variant.label for variant in dense), vectors, strict=True))
+
+
+# -- the retrievers -----------------------------------------------------------------------------
+
+
+def _run_retrievers(search: _Search, found: _Runs) -> list[Fused]:
+    """Put the runs of the mode's retrievers, and give what they are as one."""
+    options, watch = search.options, search.watch
+    for variant in search.variants if options.mode != "dense" else ():
+        if variant.lexical:
+            with watch.timing("lexical"):
+                language = choose_query_language(variant.text, search.index.languages)
+                run = _search_terms(search, analyze_query(variant.text, language), found.depth)
+            weight = options.weights.get("lexical", 1.0) * variant.weight
+            found.put(name_run("lexical", variant.label), run, weight)
+    for variant in search.variants if options.mode != "lexical" else ():
+        if variant.label in search.vectors:
+            with watch.timing("dense"):
+                vector = search.vectors[variant.label]
+                run = search.snapshot.search_dense(vector, found.depth, search.scope)
+            weight = options.weights.get("dense", 1.0) * variant.weight * search.trust
+            found.put(name_run("dense", variant.label), run, weight)
+    return _fuse_found(search, found)
+
+
+def _search_terms(search: _Search, terms: Sequence[str], k: int) -> list[Scored]:
+    """The keyword run: the k best passages by BM25, then with that of the document around each."""
+    snapshot, joined = search.snapshot, " ".join(terms)
+    passages = snapshot.search_lexical(joined, k, search.scope)
+    weight = search.options.document_weight
+    if not weight or not passages:
+        return passages
+    documents = snapshot.search_documents(joined, k, search.scope)
+    return add_document_scores(passages, documents, _find_first_rows([passages], snapshot), weight)
+
+
+def _find_first_rows(runs: Sequence[Sequence[Scored]], snapshot: Snapshot) -> dict[int, int]:
+    """The first row of its document for each row of the runs."""
+    rows = [scored.row for run in runs for scored in run]
+    return dict(zip(rows, snapshot.first_rows(rows), strict=True))
+
+
+def _lacks_documents(found: _Runs, fused: Sequence[Fused], options: SearchOptions) -> bool:
+    """Whether k documents may lie deeper: passages become fewer by becoming documents."""
+    if options.unit == "passages" or len(fused) >= options.k:
+        return False
+    return any(len(run) >= found.depth for run in found.runs.values())
+
+
+# -- what follows from the first hits -------------------------------------------------------------
+
+
+def _add_feedback(search: _Search, found: _Runs, fused: Sequence[Fused]) -> bool:
+    """Put the run of the question as the first fused hits mend it; whether there is one."""
+    options = search.options
+    if options.feedback not in _FEEDBACKS:
+        return False
+    with search.watch.timing("feedback"):
+        run = _FEEDBACKS[options.feedback](search, fused, found.depth)
+    if run:
+        trust = search.trust if options.feedback == "rocchio" else 1.0
+        found.put("feedback", run, options.weights.get("feedback", 1.0) * trust)
+    return bool(run)
+
+
+def _compare_moved(search: _Search, fused: Sequence[Fused], _: int) -> list[Scored]:
+    """What was found by its cosine to the question's vector moved toward those of the first hits.
+
+    A second search of all vectors would take as long as the first, and it found nothing better.
+    """
+    vector = search.vectors.get(ORIGINAL)
+    if vector is None:
+        return []
+    rows = [one.row for one in fused]
+    vectors = search.snapshot.vectors(rows)
+    first = vectors[: search.options.feedback_hits]
+    cosines = vectors @ move_vector(vector, first, search.options.feedback_weight)
+    return best_first(dict(zip(rows, cosines.tolist(), strict=True)))
+
+
+def _search_expanded(search: _Search, fused: Sequence[Fused], k: int) -> list[Scored]:
+    """The keyword run of the question with the terms likeliest in the first hits."""
+    first = fused[: search.options.feedback_hits]
+    passages = search.snapshot.passages([one.row for one in first])
+    weights = expand_query(
+        analyze_query(search.question, search.language),
+        [
+            (one.score, content_terms(passages[one.row][0].indexed_text, search.language))
+            for one in first
+            if one.row in passages
+        ],
+        count=search.options.feedback_terms,
+        weight=search.options.feedback_weight,
+    )
+    # A term weighs as often as it is repeated.
+    terms = [term for term, part in weights.items() for _ in range(round(part * TERM_UNITS))]
+    return _search_terms(search, terms, k)
+
+
+_FEEDBACKS: Final[Mapping[str, Callable[[_Search, Sequence[Fused], int], list[Scored]]]] = {
+    "rocchio": _compare_moved,
+    "rm3": _search_expanded,
+}
+
+
+def _find_bridges(search: _Search, fused: Sequence[Fused]) -> list[Scored]:
+    """The passages that the graph leads to from the first fused hits."""
+    from ibid.flows.graph import find_bridges  # noqa: PLC0415 - not in every search
+
+    with search.watch.timing("graph"):
+        rows = [one.row for one in fused]
+        return find_bridges(
+            search.question, rows, search.snapshot, search.scope, language=search.language
+        )
+
+
+# -- fusion -------------------------------------------------------------------------------------
+
+
+def _fuse_found(search: _Search, found: _Runs) -> list[Fused]:
+    """The runs as one ranking of the unit that is asked for."""
+    options, snapshot, runs = search.options, search.snapshot, found.runs
+    with search.watch.timing("fuse"):
+        if options.unit == "passages":
+            return fuse_runs(runs, options, found.weights)
+        first_rows = _find_first_rows([*runs.values()], snapshot)
+        kept = keep_best_passages(runs, first_rows)
+        fused = fuse_runs(name_documents(kept, first_rows), options, found.weights)
+        return name_passages(fused, kept, first_rows)
 
 
 def fuse_runs(
@@ -91,7 +281,7 @@ def fuse_runs(
 ) -> list[Fused]:
     """The runs as one; a single run keeps its own scores."""
     if len(runs) > 1:
-        return fuse_rrf(runs, k=options.rrf_k, weights=weights)
+        return fuse(runs, options.fusion, weights=weights, k=options.rrf_k)
     return [
         Fused(one.row, one.score, {name: Contribution(rank, one.score, one.score)})
         for name, run in runs.items()
@@ -105,11 +295,3 @@ def fetch_hits(snapshot: Snapshot, fused: Sequence[Fused]) -> tuple[Hit, ...]:
     return rank_hits(
         Hit(0, one.score, *found[one.row], one.contributions) for one in fused if one.row in found
     )
-
-
-def _embed(variants: Sequence[Variant], embedder: Embedder, watch: Stopwatch) -> Sequence[Vectors]:
-    """A vector for each variant, all of them embedded at once."""
-    if not variants:
-        return []
-    with watch.timing("embed"):
-        return list(embedder.embed([variant.text for variant in variants], kind="query"))

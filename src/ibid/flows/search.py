@@ -22,7 +22,7 @@ from ibid.records import Hit, Query, SearchMode, SearchResult, TraceStep
 
 MODES: Final = get_args(SearchMode)
 
-STAGES: Final = ("embed", "lexical", "dense", "fuse", "rerank", "select", "total")
+STAGES: Final = ("embed", "lexical", "dense", "feedback", "fuse", "rerank", "select", "total")
 
 
 def search(
@@ -61,7 +61,7 @@ def search(
         with watch.timing("fuse"):
             deep = reranker is not None or options.selects or reserving
             hits = fetch_hits(snapshot, found.fused if deep else found.fused[: options.k])
-        steps = trace_runs(found, watch.milliseconds())
+        steps = trace_runs(found, options, watch.milliseconds())
         with watch.timing("rerank"):
             depth = max(options.k, options.rerank_candidates)
             reranked = rerank_hits(made.question, hits, reranker, depth=depth)
@@ -87,12 +87,14 @@ def search(
     )
 
 
-def trace_runs(found: Retrieved, milliseconds: Mapping[str, float]) -> list[TraceStep]:
+def trace_runs(
+    found: Retrieved, options: SearchOptions, milliseconds: Mapping[str, float]
+) -> list[TraceStep]:
     """What each retriever found and, where there are several, what became of them together."""
     runs = found.runs
     steps = [tell_run(name, run, milliseconds.get(name, 0.0)) for name, run in runs.items()]
     if len(runs) > 1:
-        steps.append(tell_fusion(runs, len(found.fused), "rrf"))
+        steps.append(tell_fusion(runs, len(found.fused), options.fusion))
     if found.bridges:
         steps.append(tell_run("graph", found.bridges, milliseconds.get("graph", 0.0)))
     return steps

@@ -28,7 +28,8 @@ class Embedder(Protocol):
 
     `weights` is a hash of the model's weights ("" when unknown), `dimension` is None until it is
     known, `max_tokens` the pieces of a text that count, without special tokens (None: no limit),
-    `remote` the address that text is sent to (None: it stays on this machine).
+    `remote` the address that text is sent to (None: it stays on this machine). One may also have
+    `languages`, a set of ISO 639-1 codes: in others its vectors count less in hybrid search.
     """
 
     @property

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
 
 from ibid.errors import BadSetting
 from ibid.protocols import Scored
 from ibid.ranking.order import best_first
 from ibid.records import Contribution
+
+Fusion: TypeAlias = Literal["rrf", "minmax", "standard", "best"]
+
+Runs: TypeAlias = Mapping[str, Sequence[Scored]]
+Weights: TypeAlias = Mapping[str, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +28,21 @@ class Fused:
     contributions: Mapping[str, Contribution]
 
 
-def fuse_rrf(
-    runs: Mapping[str, Sequence[Scored]],
-    *,
-    k: float = 60,
-    weights: Mapping[str, float] | None = None,
+def fuse(
+    runs: Runs, method: Fusion, *, weights: Weights | None = None, k: float = 60
 ) -> list[Fused]:
+    """The rows of all runs as one ranking by the method, best first, equal ones as inserted.
+
+    "rrf" is `fuse_rrf`, whose constant `k` is; the others are the weighted mean of the scores, each
+    made comparable within its run. A run that repeats a row counts the first; one of weight 0 is
+    left out, and weights are 1 unless given. Raises BadSetting for what `fuse_rrf` does.
+    """
+    if method == "rrf":
+        return fuse_rrf(runs, k=k, weights=weights)
+    return _fuse_scores(runs, _SCALES[method], weights)
+
+
+def fuse_rrf(runs: Runs, *, k: float = 60, weights: Weights | None = None) -> list[Fused]:
     """The rows of all runs by reciprocal rank fusion, best first, equal ones as inserted.
 
     Each run gives a row weight / (k + rank), its ranks from 1; a run that lacks a row gives it
@@ -44,6 +59,27 @@ def fuse_rrf(
             contributions[scored.row].setdefault(
                 name, Contribution(rank, scored.score, weight / (k + rank))
             )
+    return _sum_shares(contributions)
+
+
+def _fuse_scores(runs: Runs, scale: Scale, weights: Weights | None) -> list[Fused]:
+    """The rows of all runs by the weighted mean of scaled scores, 0 where a run lacks a row."""
+    weights = _check_weights(runs, weights or {})
+    total = math.fsum(weights.get(name, 1.0) for name in runs)
+    contributions: dict[int, dict[str, Contribution]] = defaultdict(dict)
+    for name, run in runs.items():
+        if not run or not weights.get(name, 1.0):
+            continue
+        weight = weights.get(name, 1.0) / total
+        scaled = scale([scored.score for scored in run])
+        for rank, (scored, share) in enumerate(zip(run, scaled, strict=True), start=1):
+            contributions[scored.row].setdefault(
+                name, Contribution(rank, scored.score, weight * share)
+            )
+    return _sum_shares(contributions)
+
+
+def _sum_shares(contributions: Mapping[int, Mapping[str, Contribution]]) -> list[Fused]:
     # The exact sum does not depend on the order of the runs, so rows that tie do so always.
     totals = {
         row: math.fsum(given.share for given in parts.values())
@@ -52,9 +88,52 @@ def fuse_rrf(
     return [Fused(row.row, row.score, contributions[row.row]) for row in best_first(totals)]
 
 
-def _check_weights(
-    runs: Mapping[str, Sequence[Scored]], weights: Mapping[str, float], k: float
-) -> Mapping[str, float]:
+# -- how the scores of a run are made comparable to those of another ------------------------------
+
+Scale: TypeAlias = Callable[[Sequence[float]], list[float]]
+
+
+def scale_by_best(scores: Sequence[float]) -> list[float]:
+    """Each score over the best one, from 0 to 1; a negative one gives 0.
+
+    Both BM25 and cosine have an end at which nothing is alike, 0: the best of a run is then the
+    only thing that its scores are relative to, and a run of equally good hits keeps them equally
+    good. Bruch, Gai and Ingber, An Analysis of Fusion Functions for Hybrid Retrieval, 2023, call
+    it min-max with the theoretical minimum.
+    """
+    best = max(scores)
+    return [max(score, 0.0) / best if best > 0 else 0.0 for score in scores]
+
+
+def scale_to_range(scores: Sequence[float]) -> list[float]:
+    """Each score's place between the least of the run, 0, and the best, 1; 1 if all are equal."""
+    least, best = min(scores), max(scores)
+    return [(score - least) / (best - least) if best > least else 1.0 for score in scores]
+
+
+def standardize(scores: Sequence[float]) -> list[float]:
+    """How many standard deviations each score stands above the least of the run.
+
+    That is (score - mean) / deviation, moved so that what the run does not hold, which is at best
+    as good as its last, gets 0 as in the other methods. All 0 where all are equal.
+    """
+    mean = math.fsum(scores) / len(scores)
+    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+    least = min(scores)
+    return [(score - least) / deviation if deviation > 0 else 0.0 for score in scores]
+
+
+_SCALES: Final[Mapping[str, Scale]] = {
+    "best": scale_by_best,
+    "minmax": scale_to_range,
+    "standard": standardize,
+}
+
+FUSIONS: Final = ("rrf", *_SCALES)
+"""The methods by name."""
+
+
+def _check_weights(runs: Runs, weights: Weights, k: float = 0) -> Weights:
     unknown = sorted(weights.keys() - runs.keys())
     if unknown:
         raise BadSetting(

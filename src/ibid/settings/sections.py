@@ -37,6 +37,8 @@ def _is_plain_url(value: str) -> bool:
     return url.scheme in ("http", "https") and bool(url.hostname) and "@" not in url.netloc
 
 
+_FUSIONS: Final = ("best", "minmax", "standard", "rrf")
+_FEEDBACKS: Final = ("none", "rocchio", "rm3")
 _METHODS: Final = ("structure", "sentences", "words", "characters")
 _URL_HELP: Final = "http or https address of an OpenAI-compatible endpoint, without a password"
 
@@ -99,6 +101,13 @@ class WeightSettings:
 
     lexical: float = _setting(1.0, "weight of the keyword search", low=0, high=1000)
     dense: float = _setting(1.0, "weight of the vector search", low=0, high=1000)
+    feedback: float = _setting(2.0, "weight of the search with feedback", low=0, high=1000)
+    document: float = _setting(
+        2.0, "weight of a document's keyword score beside its passage's", low=0, high=1000
+    )
+    foreign: float = _setting(
+        0.1, "factor of vectors in a language that the embedder does not know", low=0, high=1000
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +117,15 @@ class SearchSettings:
     k: int = _setting(10, "hits of a search", low=1, high=1000)
     mode: SearchMode = _setting("hybrid", "the retrievers", choices=get_args(SearchMode))  # noqa: RUF009 - a field
     candidates: int = _setting(100, "passages each retriever finds", low=1, high=10_000)
+    fusion: str = _setting("best", "how scores become one ranking", choices=_FUSIONS)
     rrf_k: int = _setting(60, "the constant of reciprocal rank fusion", low=0, high=10_000)
+    unit: str = _setting("passages", "what is ranked", choices=("passages", "documents"))
+    feedback: str = _setting(
+        "rocchio", "what the first hits add: none, by vectors, by terms", choices=_FEEDBACKS
+    )
+    feedback_hits: int = _setting(1, "hits that feedback is taken from", low=1, high=100)
+    feedback_weight: float = _setting(0.6, "how far feedback moves the query", low=0, high=100)
+    feedback_terms: int = _setting(10, "terms that rm3 adds to the query", low=1, high=1000)
     weights: WeightSettings = WeightSettings()
     min_score: float | None = _setting(None, "the least score that is shown")
     rerank: str = _setting("none", "the reranker")

@@ -8,7 +8,9 @@ them, the snapshot tells. The statistics of BM25 count everything that has posti
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,7 +26,7 @@ WRITER_BYTES: Final = 32_000_000
 """What the writer may hold before it writes a segment of its own accord."""
 
 QUERY_TERMS: Final = 1_024
-"""Terms of a query that count; a pasted page is searched by its first ones."""
+"""Different terms of a query that count; a pasted page is searched by its first ones."""
 
 SELECTIVE_ROWS: Final = 4_096
 SELECTIVE_SHARE: Final = 0.02
@@ -162,7 +164,7 @@ class TermIndex:
         if not terms or not passing:
             return []
         k = min(k, passing)
-        query = self._any_of(terms[:QUERY_TERMS])
+        query = self._any_of(Counter(terms))
         share = passing / max(searcher.num_docs, passing)
         if passing <= SELECTIVE_ROWS and share < SELECTIVE_SHARE:
             only = tantivy.Query.term_set_query(self._schema, "content", contents.tolist())
@@ -176,13 +178,14 @@ class TermIndex:
         depth = min(int(k / share) + 32, searcher.num_docs + 1)
         return _read_until(searcher, query, k, allowed, depth=depth)
 
-    def _any_of(self, terms: Sequence[str]) -> tantivy.Query:
-        return tantivy.Query.boolean_query(
-            [
-                (tantivy.Occur.Should, tantivy.Query.term_query(self._schema, "terms", term))
-                for term in terms
-            ]
-        )
+    def _any_of(self, terms: Counter[str]) -> tantivy.Query:
+        """Any of the terms, each weighing as often as it is asked for."""
+        clauses = []
+        for term, times in islice(terms.items(), QUERY_TERMS):
+            query = tantivy.Query.term_query(self._schema, "terms", term)
+            weighed = tantivy.Query.boost_query(query, times) if times > 1 else query
+            clauses.append((tantivy.Occur.Should, weighed))
+        return tantivy.Query.boolean_query(clauses)
 
 
 def _read_until(
