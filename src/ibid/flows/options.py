@@ -155,9 +155,10 @@ class SearchOptions:
     is the passage, or the document by its best passage. With `feedback`, what the first
     `feedback_hits` of a hybrid search say is a retriever of its own: "rocchio" compares all that
     was found with the vector moved toward theirs by `feedback_weight`, "rm3" searches again with
-    their `feedback_terms` likeliest terms, which then weigh `feedback_weight`, from 0 to 1. The keyword score of a passage is its own BM25 and
-    `document_weight` times that of its document. What was found by vectors counts
-    `foreign_weight` times as much in a language that the embedder does not know.
+    their `feedback_terms` likeliest terms, which then weigh `feedback_weight`, from 0 to 1. The
+    keyword score of a passage is its own BM25 and `document_weight` times that of its document.
+    What was found by vectors counts `foreign_weight` times as much in a language that the embedder
+    does not know.
 
     `rerank_candidates` are read by a reranker, or k where that is more. `min_score` is held against
     the score that is shown: the fused one, or that of a later stage. With `distinct`, passages of
