@@ -20,7 +20,7 @@ from ibid.index.embedded.codec import load_json
 from ibid.index.embedded.reads import LIVE
 from ibid.index.options import Approximation
 from ibid.protocols import Mention, Revision, Scope, Scored, StoredDocument
-from ibid.records import OWNER, DocumentInfo, Passage
+from ibid.records import OWNER, DocumentInfo, Passage, Principals
 
 if TYPE_CHECKING:
     import numpy as np
@@ -228,19 +228,14 @@ class EmbeddedSnapshot:
 
     def _allow(self, scope: Scope) -> AllowedRows:
         """The rows that a scope lets through, with the access rules of this moment."""
-        last, restricted = self._read_access()
+        last = reads.read_version(self._connect())
         if (known := self._scopes.get((last, scope))) is not None:
             with suppress(KeyError):  # another thread may have dropped it since
                 self._scopes.move_to_end((last, scope))
             return known
-        principals = scope.principals
         found = self._live.allow(
             archived=scope.include_archived,
-            hidden=[
-                revisions
-                for allow, revisions in restricted
-                if principals is not OWNER and not allow & principals
-            ],
+            hidden=self._find_hidden(scope.principals, last),
             chosen=None if scope.filter is None else self._filter(scope.filter),
         )
         self._scopes[last, scope] = found
@@ -257,15 +252,16 @@ class EmbeddedSnapshot:
         condition, values = compile_filter(parse_filter(expression))
         return read_filtered(self._connect(), self._version, condition, values)
 
-    def _read_access(self) -> tuple[int, Sequence[Restricted]]:
-        """The library's last version, and who may by it see the revisions that aren't public."""
+    def _find_hidden(self, principals: Principals, last: int) -> list[NDArray[np.int64]]:
+        """The revisions that a caller may not see, by what the library's last version says."""
+        if principals is OWNER:
+            return []
         from ibid.index.embedded.rows import read_restricted  # noqa: PLC0415 - loads numpy
 
-        connection = self._connect()
         access = self._access
-        if access[0] != (last := reads.read_version(connection)):
-            access = self._access = (last, read_restricted(connection, self._version))
-        return access
+        if access[0] != last:
+            access = self._access = (last, read_restricted(self._connect(), self._version))
+        return [revisions for allow, revisions in access[1] if not allow & principals]
 
 
 def _unknown(id: str) -> UnknownDocument:
