@@ -27,8 +27,9 @@ COVERAGE: Final = 0.2
 RANK: Final = 0.15
 CUE: Final = 0.1
 
-WORDS_ALONE: Final = 0.6
-"""What coverage counts where the meaning was not measured, or on a scale that isn't known."""
+WORDS_ALONE: Final = 3.0
+"""How many times as much coverage and cue count where the meaning was not measured, or on a scale
+that isn't known."""
 
 MARGIN: Final = 0.1
 FACT_MARGIN: Final = 0.05
@@ -73,12 +74,12 @@ class ExtractiveGenerator:
         likeness = reading.likeness
         if self._embedder is not None:
             likeness = measure_likeness(found, self._embedder, likeness)
-        coverage = COVERAGE if reading.likeness else WORDS_ALONE
+        words = 1.0 if reading.likeness else WORDS_ALONE
         chosen: dict[str, Candidate] = {}
         for part in split_question(prompt.question):
             # "and when?" names nothing: the whole question's sentences, by what the part asks.
             asked = part if part in found else whole
-            scored = score_candidates(part, asked, found[asked], likeness, coverage=coverage)
+            scored = score_candidates(part, asked, found[asked], likeness, words=words)
             chosen |= {one.unit.text: one for one in select_sentences(part, scored)}
         most = MOST_ITEMS if asks_for_list(prompt.question) else MOST_SENTENCES
         kept = list(islice(chosen.values(), most))
@@ -100,11 +101,12 @@ def score_candidates(
     candidates: Sequence[Candidate],
     likeness: Mapping[tuple[str, str], float],
     *,
-    coverage: float = COVERAGE,
+    words: float = 1.0,
 ) -> list[Scored]:
     """The candidates with their scores, best first; equal ones in the order they came.
 
-    `part` says what kind of thing is asked for, `asked` is the question that they were found for.
+    `part` says what kind of thing is asked for, `asked` is the question that they were found for;
+    `words` multiplies what their words count beside their meaning.
     """
     kinds = find_kinds(part)
     scored = []
@@ -112,9 +114,8 @@ def score_candidates(
         tells = any(kind.told().search(one.unit.text) for kind in kinds)
         score = (
             MEANING * likeness.get((asked, one.text), 0.0)
-            + coverage * one.covered
+            + words * (COVERAGE * one.covered + CUE * tells)
             + RANK / one.numbers[0]
-            + CUE * tells
         )
         scored.append(Scored(one, score, tells))
     return sorted(scored, key=lambda one: -one.score)
@@ -128,21 +129,25 @@ def select_sentences(question: str, scored: Sequence[Scored]) -> list[Candidate]
     """
     if not scored:
         return []
-    best = scored[0].candidate
+    single = any(kind.single for kind in find_kinds(question))
+    margin = FACT_MARGIN if single else MARGIN
+    close = [one for one in scored if one.score >= scored[0].score - margin]
+    first = next((one for one in close if one.tells), scored[0])
+    best = first.candidate
     listed = _find_list(best, [one.candidate for one in scored])
     if listed and (asks_for_list(question) or best.unit.text in listed[0].unit.context):
         return listed[:MOST_ITEMS]
-    single = any(kind.single for kind in find_kinds(question))
-    least = scored[0].score - (FACT_MARGIN if single else MARGIN)
     company = 0.0 if single else COMPANY
-    close = [
+    further = [
         one.candidate
         for one in scored
-        if one.tells >= scored[0].tells
+        if one is not first
+        and one.tells >= first.tells
         and one.candidate.unit.kind != "row"
-        and one.score + company * (not {*best.numbers}.isdisjoint(one.candidate.numbers)) >= least
+        and one.score + company * (not {*best.numbers}.isdisjoint(one.candidate.numbers))
+        >= first.score - margin
     ]
-    return [best, *(one for one in close if one is not best)][:MOST_SENTENCES]
+    return [best, *further][:MOST_SENTENCES]
 
 
 def _find_list(best: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
