@@ -21,7 +21,7 @@ from ibid.index.embedded.clusters import (
 from ibid.index.embedded.engine import EmbeddedIndex
 from ibid.index.options import Approximation
 from ibid.protocols import Scope
-from ibid.testing.index_parts import ALL, analyze_words, commit, find_dense, put, turn
+from ibid.testing.index_parts import ALL, EMBEDDER, analyze_words, commit, find_dense, put, turn
 
 DIMENSION = 16
 
@@ -204,6 +204,20 @@ def test_a_library_without_its_clusters_finds_all_the_same(
     assert find_dense(again.snapshot(), turn(200), 20) == expected
     assert "can't be used" in caplog.text
     again.close()
+
+
+def test_damaged_clusters_are_told_and_made_anew(wide: EmbeddedIndex, tmp_path: Path) -> None:
+    assert wide.check() == []
+    damaged, *_ = list_clusters(tmp_path)
+    damaged.write_bytes(b"nothing")
+    assert [(problem.where, problem.repairable) for problem in wide.check()] == [
+        (damaged.name, True)
+    ]
+    wide.repair(lambda texts: EMBEDDER.embed(texts, kind="passage"))
+    assert wide.check() == []
+    assert damaged not in list_clusters(tmp_path)
+    commit(wide, put("one more", "one more"))
+    assert damaged.stat().st_size > 100
 
 
 def test_what_a_crash_left_is_cleared(wide: EmbeddedIndex, tmp_path: Path) -> None:

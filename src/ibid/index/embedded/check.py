@@ -131,6 +131,8 @@ def _check_vectors(library: Library) -> Iterator[Problem]:
             rows = reads.read_passage_rows(library.connection, segment.first_row, segment.end_row)
             for fault in find_faults(mapped, rows):
                 yield Problem("vectors", segment.file, fault, True)
+            if segment.clusters is not None and mapped.clusters is None:
+                yield Problem("vectors", segment.clusters, "is missing or damaged", True)
     for (start, end), (after, _) in pairwise(held):
         if end > after:
             yield Problem("vectors", f"rows {start} to {end}", "are held twice", True)

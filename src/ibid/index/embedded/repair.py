@@ -51,6 +51,9 @@ def _rebuild_vectors(
         vectors.write_segment(folder / segment.file, codes)
         written.append(segment)
     writes.replace_segments(connection, lost, written)
+    for segment in whole:
+        if segment.clusters and vectors.MappedSegment(segment, folder).clusters is None:
+            writes.set_clusters(connection, segment, None)
 
 
 def _is_whole(connection: sqlite3.Connection, segment: reads.Segment, folder: Path) -> bool:

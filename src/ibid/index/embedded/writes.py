@@ -259,8 +259,8 @@ def replace_segments(
     )
 
 
-def set_clusters(connection: sqlite3.Connection, segment: Segment, file: str) -> None:
-    """Name the file of a segment's clusters."""
+def set_clusters(connection: sqlite3.Connection, segment: Segment, file: str | None) -> None:
+    """Name the file of a segment's clusters; after None the next commit makes one."""
     connection.execute("UPDATE segments SET clusters = ? WHERE file = ?", (file, segment.file))
 
 
