@@ -115,7 +115,7 @@ def retrieve(
     if _add_feedback(search, found, fused):
         fused = _fuse_found(search, found)
     bridges: list[Scored] = []
-    if options.graph:
+    if options.graph and options.unit == "passages":
         from ibid.ranking.bridges import place_bridges  # noqa: PLC0415 - not in every search
 
         bridges = _find_bridges(search, fused)
