@@ -126,6 +126,12 @@ def test_no_server_is_told_at_once(sleeps: Sleeps) -> None:
     assert sleeps == []
 
 
+@pytest.mark.parametrize("url", ["http://models.invalid:99999/v1", "http://\x7f.invalid/v1"])
+def test_an_address_that_cannot_be_is_an_error_of_the_model(url: str) -> None:
+    with pytest.raises(ModelUnavailable, match="can't be reached"):
+        Wire(url).post("/x", {})
+
+
 def test_addresses_and_keys_are_checked() -> None:
     assert Wire("https://ann:pw@host:81/v1/").origin == "https://host:81"
     for url in ("ftp://host", "host/v1", "", "http://"):

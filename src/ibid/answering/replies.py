@@ -123,6 +123,8 @@ def _skip_thoughts(deltas: Iterable[Delta]) -> Iterator[Delta]:
             read = _choose_reader(held)
         ready = None if read is None else read(held)
         if ready is None:
+            if read is _read_after_thoughts:  # which may be long, and only their end counts
+                held = held[-len(_CLOSES) :]
             if delta != Delta(delta.text):
                 yield replace(delta, text="")
             continue

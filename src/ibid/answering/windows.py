@@ -14,13 +14,18 @@ OLLAMA_TOKENS: Final = 4096
 
 OLLAMA_CLOUD: Final = "https://ollama.com"
 
-_SECONDS: Final = 3.0
+SECONDS: Final = 3.0
 """A server that doesn't tell this in time is asked nothing: the answer matters more."""
 
 
 def ask_models(wire: Wire, model: str) -> int | None:
-    """What `/models` tells of a model, as vLLM does; None where it tells nothing."""
-    for entry in _list_models(_ask(wire, "/models"), "data"):
+    """What `/models` tells of a model, as vLLM does; None where it tells nothing.
+
+    The wire is closed, as it was opened for this alone.
+    """
+    told = _ask(wire, "/models")
+    wire.close()
+    for entry in _list_models(told, "data"):
         length = entry.get("max_model_len")
         if entry.get("id") == model and isinstance(length, int):
             return length
@@ -29,7 +34,7 @@ def ask_models(wire: Wire, model: str) -> int | None:
 
 def ask_ollama(url: str, model: str) -> int:
     """What Ollama holds of a model: as it runs, else as its file says, else OLLAMA_TOKENS."""
-    wire = Wire(url.rstrip("/").removesuffix("/v1"), timeout=_SECONDS, retries=0)
+    wire = Wire(url.rstrip("/").removesuffix("/v1"), timeout=SECONDS, retries=0)
     try:
         names = {model, f"{model}:latest"}
         for entry in _list_models(_ask(wire, "/api/ps"), "models"):

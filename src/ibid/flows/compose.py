@@ -137,6 +137,6 @@ def _tell_left_out(
     if len(prompt.sources) < len(sources):
         left_out = len(sources) - len(prompt.sources)
         yield f"{left_out} of {len(sources)} sources were left out: {holds}"
-    turns = sum(message.role != "system" for message in prompt.messages) - 1
-    if turns < len(query.history):
-        yield f"{len(query.history) - turns} earlier turns were left out: {holds}"
+    if len(prompt.history) < len(query.history):
+        forgotten = len(query.history) - len(prompt.history)
+        yield f"{forgotten} earlier messages were left out: {holds}"

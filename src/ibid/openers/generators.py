@@ -122,14 +122,16 @@ def _open_ollama(settings: Settings, embedder: Embedder) -> Generator:
 
 def _open_vllm(settings: Settings, embedder: Embedder) -> Generator:
     from ibid.answering.chat import ChatGenerator
-    from ibid.answering.windows import ask_models
+    from ibid.answering.windows import SECONDS, ask_models
 
     wire, model = _open_wire(settings, VLLM_URL)
+    url = settings.generator.base_url or VLLM_URL
+    probe, _ = open_wire("generator", url, model, timeout=SECONDS, retries=0)
     return ChatGenerator(
         wire,
         model,
         options=_model_options(settings),
-        find_context=lambda: ask_models(wire, model),
+        find_context=lambda: ask_models(probe, model),
     )
 
 

@@ -121,7 +121,7 @@ class Wire:
 
     def _ask(self, method: _Method, path: str, body: Mapping[str, JSON] | None) -> JSON:
         deadline = time.monotonic() + self._timeout
-        with self._send(self._build(method, path, body), deadline, self._wait) as response:
+        with self._send(method, path, body, deadline, self._wait) as response:
             return self._parse(self._read(response, deadline))
 
     def stream(self, path: str, body: Mapping[str, JSON]) -> Generator[str, None, None]:
@@ -133,7 +133,7 @@ class Wire:
         """
         deadline = time.monotonic() + self._timeout
         with (
-            self._send(self._build("POST", path, body), deadline, self._first_wait) as response,
+            self._send("POST", path, body, deadline, self._first_wait) as response,
             Watchdog(response, deadline, self._describe_silence) as watchdog,
         ):
             watchdog.wait_for(self._first_wait)
@@ -164,18 +164,21 @@ class Wire:
             return httpx2.Client(headers=headers, timeout=timeout, trust_env=False, verify=False)
         return httpx2.Client(headers=headers, timeout=timeout, trust_env=self.remote is not None)
 
-    def _build(self, method: _Method, path: str, body: Mapping[str, JSON] | None) -> httpx2.Request:
-        return self._client.build_request(method, f"{self._url}{path}", json=body)
-
     @contextmanager
     def _send(
-        self, request: httpx2.Request, deadline: float, wait: float
+        self,
+        method: _Method,
+        path: str,
+        body: Mapping[str, JSON] | None,
+        deadline: float,
+        wait: float,
     ) -> Iterator[httpx2.Response]:
         """The response once its status is good; what fails while it is read is mapped too."""
         import httpx2  # noqa: PLC0415 - 100 ms that only a served model costs
 
         response: httpx2.Response | None = None
         try:
+            request = self._client.build_request(method, f"{self._url}{path}", json=body)
             response = self._try_until(request, deadline, wait)
             yield response
         except (httpx2.ReadTimeout, httpx2.WriteTimeout) as error:
