@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from ibid.answering.injection import neutralise
 from ibid.errors import MalformedOutput, ModelError, UnknownDocument
 from ibid.flows.consult import Reply, consult, estimate_prompt
-from ibid.flows.options import AgentOptions
+from ibid.flows.options import REWRITES_WEIGHT, AgentOptions
 from ibid.protocols import Generator, Scope, Snapshot
 from ibid.ranking.agent_turns import (
     SHOWN,
@@ -67,7 +68,7 @@ class _Exploration:
         for hit in fresh[:SHOWN]:
             number = len(self.hits) + 1
             self.hits[hit.passage.id] = (number, hit)
-            shown.append((number, show_hit(hit, hit.passage.text[:SHOWN_CHARACTERS])))
+            shown.append((number, _show(hit, hit.passage.text[:SHOWN_CHARACTERS])))
         self.findings.append(Finding(done, tuple(shown)))
         return len(shown)
 
@@ -111,7 +112,7 @@ def explore(
         Variant(f"search {number}", text, reserves=True)
         for number, text in enumerate(state.queries, start=2)
     ]
-    return Explored(share_weight([searched], 1.0), tuple(state.steps), tuple(warnings))
+    return Explored(share_weight([searched], REWRITES_WEIGHT), tuple(state.steps), tuple(warnings))
 
 
 def _take_turn(
@@ -164,10 +165,15 @@ def _read(
     place = hit.passage.ordinal
     text = "\n".join(p.text for p in passages if abs(p.ordinal - place) <= 1)[:READ_CHARACTERS]
     state.findings.append(
-        Finding(f"Read passage {choice.passage}:", ((choice.passage, show_hit(hit, text)),))
+        Finding(f"Read passage {choice.passage}:", ((choice.passage, _show(hit, text)),))
     )
     _note(state, reply, f"read: {hit.document_id}", {**data, "document_id": hit.document_id})
     return True
+
+
+def _show(hit: Hit, text: str) -> str:
+    """A passage as a prompt may hold it: what speaks to a model in it is disarmed."""
+    return neutralise(show_hit(hit, text))
 
 
 def _note(state: _Exploration, reply: Reply, words: str, data: dict[str, JSON]) -> None:

@@ -332,6 +332,12 @@ def _rewrite_options(settings: Settings, location: str) -> RewriteOptions:
     rewrite = settings.rewrite
     names = [] if rewrite.methods == NO_METHODS else rewrite.methods.split(",")
     methods = tuple(cast("Method", name.strip()) for name in names)
+    unruly = [name for name in methods if name not in ("follow-up", "decompose")]
+    if unruly and rewrite.by == "rules":
+        raise BadSetting(
+            f"rewrite.methods names {', '.join(unruly)}, for which there is no rule",
+            hint="set rewrite.by to model, and a generator that is one",
+        )
     synonyms = None
     if rewrite.synonyms is not None:
         synonyms = _read_synonyms(Path(location) / Path(rewrite.synonyms).expanduser())
