@@ -121,6 +121,18 @@ def test_a_reranker_that_fails_leaves_the_fused_order_and_says_so(library: ibid.
     assert "not reranked" in tell_trace(result.trace)
 
 
+def test_the_least_score_is_held_against_the_score_that_is_shown(library: ibid.Library) -> None:
+    """Whatever the stage that gave it: here a reranker whose scores are from 0.25 to 0.75."""
+    library._parts = replace(library._parts, reranker=Backwards())
+    whole = library.run_search(Query("boats"))
+    assert [hit.score for hit in whole.hits] == [0.75, 0.5, 0.25]
+    assert [hit.score for hit in library.run_search(Query("boats"), min_score=0.5).hits] == [
+        0.75,
+        0.5,
+    ]
+    assert library.run_search(Query("boats"), min_score=0.76).hits == ()
+
+
 def test_shares_sum_to_the_score_and_the_trace_tells_each_stage(library: ibid.Library) -> None:
     result = library.run_search(Query("boats at high water"))
     stages = [step.stage for step in result.trace]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tokenizers.processors import TemplateProcessing
 import ibid
 from command_line import call
 from ibid.embedding.cross_encoder import CrossEncoder
+from ibid.embedding.hub import fetch_model
 from ibid.embedding.local import open_local_embedder, read_model_folder
 from ibid.errors import BadQuery, BadSetting, MalformedOutput, ModelUnavailable
 from ibid.language.analyzer import analyze
@@ -165,6 +167,21 @@ def test_passages_that_were_cut_are_told_in_the_trace(folder: Path, tmp_path: Pa
     assert "1 of them without their end" in step.detail
 
 
+def test_a_model_of_the_hub_is_used_from_the_cache_without_asking(
+    folder: Path, tmp_path: Path
+) -> None:
+    """A folder laid out as the hub's client keeps it, which is all that offline may read."""
+    kept = tmp_path / "hub" / "models--someone--judge"
+    (kept / "refs").mkdir(parents=True)
+    (kept / "refs" / "main").write_text("0123abcd")
+    shutil.copytree(folder, kept / "snapshots" / "0123abcd")
+    found = fetch_model("someone/judge", cache=tmp_path, offline=True)
+    assert open_encoder(found).rerank("blue", ["boat"]) == [0.0]
+    for wrong in ("someone/else", "no name", "a/b/c"):
+        with pytest.raises(ModelUnavailable, match=wrong):
+            fetch_model(wrong, cache=tmp_path, offline=True)
+
+
 def test_a_name_is_looked_for_in_the_cache_alone_when_offline(tmp_path: Path) -> None:
     flags: dict[str, Scalar] = {
         "search.rerank": "cross-encoder",
@@ -196,7 +213,7 @@ class TestProximity(RerankerSuite):
 
 
 class TestLateInteraction(RerankerSuite):
-    @pytest.fixture(scope="class")
+    @pytest.fixture
     def reranker(self) -> Reranker:
         return LateInteractionReranker(open_local_embedder())
 
