@@ -13,7 +13,7 @@ import ibid
 from command_line import call
 from ibid.errors import BadQuery
 from ibid.flows.options import SearchOptions
-from ibid.flows.several import merge_hits
+from ibid.flows.several import Searched, merge_hits
 from ibid.records import Contribution, DocumentInfo, Hit, Passage, Query, SearchResult
 from ibid.shapes import shape_answer, shape_result
 from ibid.testing.embedders import HashingEmbedder
@@ -138,7 +138,9 @@ def test_what_can_not_be_asked_of_several_is_refused(pair: dict[str, ibid.Librar
         ibid.Libraries(pair).run_search(Query("keys", version=1))
 
 
-def make_result(name: str, lexical: list[float], dense: list[float]) -> SearchResult:
+def make_result(
+    name: str, lexical: list[float], dense: list[float], worth: float = 1.0
+) -> Searched:
     info = DocumentInfo(name, None, None, "text/plain", 1, None, False, None, {}, {}, 1, 1)
     hits = []
     for number, (words, cosine) in enumerate(zip(lexical, dense, strict=True)):
@@ -148,7 +150,20 @@ def make_result(name: str, lexical: list[float], dense: list[float]) -> SearchRe
             "dense": Contribution(number + 1, cosine, 0.0),
         }
         hits.append(Hit(number + 1, 0.0, passage, info, given))
-    return SearchResult(Query("x"), "hybrid", 1, tuple(hits), {})
+    return Searched(SearchResult(Query("x"), "hybrid", 1, tuple(hits), {}), worth)
+
+
+def test_scores_of_words_are_parts_of_what_the_words_are_worth() -> None:
+    """Half of what 2.0 is worth is less than nearly all of what 0.8 is."""
+    found = {
+        "large": make_result("large", [1.0], [0.5], worth=2.0),
+        "small": make_result("small", [0.7], [0.5], worth=0.8),
+    }
+    merged = merge_hits(found, SearchOptions(weights={"dense": 0.0}), standardize=False)
+    assert [(hit.library, hit.contributions["lexical"].score) for hit in merged] == [
+        ("small", 0.7),
+        ("large", 1.0),
+    ]
 
 
 def test_cosines_of_one_embedder_compare_and_those_of_two_are_standardized() -> None:
@@ -175,7 +190,7 @@ def test_merging_loses_no_hit_and_its_shares_sum(
     found = {"a": make_result("a", one, one), "b": make_result("b", other, other)}
     merged = merge_hits(found, SearchOptions(), standardize=standardize)
     assert {hit.passage.id for hit in merged} == {
-        hit.passage.id for result in found.values() for hit in result.hits
+        hit.passage.id for one in found.values() for hit in one.result.hits
     }
     assert [hit.score for hit in merged] == sorted((hit.score for hit in merged), reverse=True)
     for hit in merged:

@@ -102,16 +102,14 @@ class Libraries:
         )
 
     def _search(self, query: Query, options: SearchOptions, rerank: str | None) -> SearchResult:
-        from ibid.flows.search import search
         from ibid.flows.several import merge_results, search_apart
 
         if query.version is not None:
             raise BadQuery(
                 "a past version of several libraries", hint="ask one library, or today's versions"
             )
-        apart = search_apart(options)
         found = {
-            name: search(query, apart, index=parts.index, embedder=parts.embedder)
+            name: search_apart(query, options, index=parts.index, embedder=parts.embedder)
             for name, parts in self._parts.items()
         }
         embedders = {

@@ -1,30 +1,53 @@
 """One question to several libraries: searched apart, their runs made one, then as any search.
 
-Scores of words compare as they are, and so do cosines of one embedder; those of several embedders
-are standardized first, library by library, since each model has its own idea of near.
+Scores of words compare once each is a part of what the question's words are worth in its library,
+where they may be rare or common. Cosines of one embedder compare as they are; those of several are
+standardized, library by library, since each model has its own idea of near.
 """
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ibid.flows.explain import tell_merge
 from ibid.flows.options import RewriteOptions, SearchOptions, SelectOptions
 from ibid.flows.rerank import rerank_hits
 from ibid.flows.retrieve import fuse_runs
+from ibid.flows.search import search
 from ibid.flows.selection import choose_hits
 from ibid.flows.stopwatch import Stopwatch
-from ibid.protocols import Reranker, Scored, Snapshot, Tokenizer
+from ibid.language.analyzer import analyze_query
+from ibid.language.detection import choose_query_language
+from ibid.protocols import Embedder, Index, Reranker, Scored, Snapshot, Tokenizer
 from ibid.ranking.select import rank_hits
-from ibid.records import Contribution, Hit, Query, SearchResult, TraceStep
+from ibid.records import Hit, Query, SearchResult, TraceStep
 
 APART = SelectOptions(alike=None)
 """How hits of one library are selected before they are merged: not at all."""
 
 
-def search_apart(options: SearchOptions) -> SearchOptions:
+@dataclass(frozen=True, slots=True)
+class Searched:
+    """What one library found; `worth` is the sum of the rarity of the question's terms there."""
+
+    result: SearchResult
+    worth: float
+
+
+def search_apart(
+    query: Query, options: SearchOptions, *, index: Index, embedder: Embedder
+) -> Searched:
+    """What one of several libraries finds, as deep as a retriever goes."""
+    result = search(query, loosen_options(options), index=index, embedder=embedder)
+    terms = analyze_query(query.text, choose_query_language(query.text, index.languages))
+    rarity = index.snapshot().measure_rarity(sorted(set(terms)))
+    return Searched(result, math.fsum(rarity.values()) or 1.0)
+
+
+def loosen_options(options: SearchOptions) -> SearchOptions:
     """The options with which each library is searched: as deep as a retriever goes, all kept.
 
     Only the question itself is searched for. A rewrite would be made for each library anew.
@@ -44,7 +67,7 @@ def search_apart(options: SearchOptions) -> SearchOptions:
 
 def merge_results(
     query: Query,
-    found: Mapping[str, SearchResult],
+    found: Mapping[str, Searched],
     options: SearchOptions,
     *,
     standardize: bool,
@@ -75,36 +98,37 @@ def merge_results(
             tokenizer=tokenizer,
             watch=watch,
         )
-    results = found.values()
+    results = [searched.result for searched in found.values()]
     failed = () if reranked.failed is None else (reranked.failed,)
     return SearchResult(
         query=query,
         mode=options.mode,
-        version=0,
+        version=results[0].version,
         hits=shown,
         timings_ms=_add_times([*(result.timings_ms for result in results), watch.milliseconds()]),
         trace=(
-            *(step for name, result in found.items() for step in _name_steps(name, result)),
-            tell_merge({name: len(result.hits) for name, result in found.items()}, standardize),
+            *(step for name, one in found.items() for step in _name_steps(name, one.result)),
+            tell_merge({name: len(one.result.hits) for name, one in found.items()}, standardize),
             *reranked.steps,
             *steps,
         ),
         warnings=(*(said for result in results for said in result.warnings), *failed),
-        versions={name: result.version for name, result in found.items()},
+        versions={name: searched.result.version for name, searched in found.items()},
     )
 
 
 def merge_hits(
-    found: Mapping[str, SearchResult], options: SearchOptions, *, standardize: bool
+    found: Mapping[str, Searched], options: SearchOptions, *, standardize: bool
 ) -> tuple[Hit, ...]:
     """The hits of all libraries in one ranking, fused from one run for each retriever.
 
     A contribution's rank is that among all libraries and its score the retriever's own, so that
     the shares sum to the score as they do in one library.
     """
-    hits = [replace(hit, library=name) for name, result in found.items() for hit in result.hits]
+    hits = [replace(hit, library=name) for name, one in found.items() for hit in one.result.hits]
+    worth = {name: searched.worth for name, searched in found.items()}
     names = dict.fromkeys(name for hit in hits for name in hit.contributions)
-    runs = {name: _merge_run(name, hits, standardize=standardize) for name in names}
+    runs = {name: _merge_run(name, hits, worth, standardize=standardize) for name in names}
     weights = {name: options.weights.get(name, 1.0) for name in names}
     return rank_hits(
         replace(
@@ -119,31 +143,25 @@ def merge_hits(
     )
 
 
-def _merge_run(name: str, hits: Sequence[Hit], *, standardize: bool) -> list[Scored]:
-    """What one retriever found in all libraries, the best first."""
-    given = [
-        (row, hit.library, hit.contributions[name])
-        for row, hit in enumerate(hits)
-        if name in hit.contributions
-    ]
-    if not standardize or name == "lexical":
-        run = [Scored(row, one.score) for row, _, one in given]
-    else:
-        by_library: dict[str | None, list[Contribution]] = {}
-        for _, library, one in given:
-            by_library.setdefault(library, []).append(one)
-        scale = {library: _find_scale(run) for library, run in by_library.items()}
-        run = [
-            Scored(row, (one.score - scale[library][0]) / scale[library][1])
-            for row, library, one in given
-        ]
+def _merge_run(
+    name: str, hits: Sequence[Hit], worth: Mapping[str, float], *, standardize: bool
+) -> list[Scored]:
+    """What one retriever found in all libraries, the best first, its scores made to compare."""
+    rows: dict[str, list[int]] = {library: [] for library in worth}
+    for row, hit in enumerate(hits):
+        if name in hit.contributions and hit.library is not None:
+            rows[hit.library].append(row)
+    run: list[Scored] = []
+    for library, own in rows.items():
+        scores = [hits[row].contributions[name].score for row in own]
+        least, unit = 0.0, 1.0
+        if name == "lexical":
+            unit = worth[library]
+        elif standardize and scores:
+            least, unit = statistics.fmean(scores), statistics.pstdev(scores) or 1.0
+        scaled = ((score - least) / unit for score in scores)
+        run += [Scored(row, score) for row, score in zip(own, scaled, strict=True)]
     return sorted(run, key=lambda scored: -scored.score)
-
-
-def _find_scale(run: Sequence[Contribution]) -> tuple[float, float]:
-    """Mean and deviation of a run's scores; 1 where they are all the same."""
-    scores = [one.score for one in run]
-    return statistics.fmean(scores), statistics.pstdev(scores) or 1.0
 
 
 def _name_steps(name: str, result: SearchResult) -> list[TraceStep]:

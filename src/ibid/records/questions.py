@@ -102,7 +102,7 @@ class SearchResult:
     """The hits of one search, the version that answered it, and where its time went.
 
     `trace` holds the steps in their order; `warnings` what did not go as it was asked for. Where
-    several libraries were asked, `versions` has that of each by its name, and `version` is 0.
+    several libraries were asked, `versions` has that of each by its name, the first's is `version`.
     `standalone` is a follow-up as it can be understood alone, None for what needs nothing more.
     """
 
