@@ -158,7 +158,7 @@ def _merge_run(
         if name == "lexical":
             unit = worth[library]
         elif standardize and scores:
-            least, unit = statistics.fmean(scores), statistics.pstdev(scores) or 1.0
+            least, unit = min(scores), statistics.pstdev(scores) or 1.0
         scaled = ((score - least) / unit for score in scores)
         run += [Scored(row, score) for row, score in zip(own, scaled, strict=True)]
     return sorted(run, key=lambda scored: -scored.score)
