@@ -154,12 +154,12 @@ def _merge_run(
     run: list[Scored] = []
     for library, own in rows.items():
         scores = [hits[row].contributions[name].score for row in own]
-        least, unit = 0.0, 1.0
+        zero, unit = 0.0, 1.0
         if name == "lexical":
             unit = worth[library]
         elif standardize and scores:
-            least, unit = min(scores), statistics.pstdev(scores) or 1.0
-        scaled = ((score - least) / unit for score in scores)
+            zero, unit = statistics.fmean(scores), statistics.pstdev(scores) or 1.0
+        scaled = ((score - zero) / unit for score in scores)
         run += [Scored(row, score) for row, score in zip(own, scaled, strict=True)]
     return sorted(run, key=lambda scored: -scored.score)
 
