@@ -132,6 +132,13 @@ def test_its_tokens_are_counted(harbour: ibid.Library) -> None:
     assert found.hits
 
 
+def test_its_time_is_bounded(harbour: ibid.Library) -> None:
+    found, generator = explore(harbour, search_for("fee"), seconds=0.0)
+    assert generator.prompts == []
+    assert found.warnings == ("the model's search ended at its limit of time",)
+    assert found.hits
+
+
 def test_a_search_said_twice_ends_it(harbour: ibid.Library) -> None:
     found, _ = explore(harbour, search_for("town"), search_for("TOWN"))
     assert tell_steps(found)[-1] == "stop: this was searched for"
