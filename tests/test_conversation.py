@@ -88,6 +88,24 @@ def test_what_was_cited_stays_citable(scripted: tuple[ibid.Library, ScriptedGene
     assert [hit.document_id for hit in alone.sources] == ["lunch"]
 
 
+def test_history_brings_back_what_its_answers_cited(
+    scripted: tuple[ibid.Library, ScriptedGenerator],
+) -> None:
+    """Also where nobody holds the conversation but who asks; never what another one was told."""
+    library, script = scripted
+    question = "How long does parental leave last?"
+    first = library.ask(question, k=1, mode="lexical")
+    for principals, expected in (((), ["lunch", "leave"]), ({"user:ann"}, ["lunch"])):
+        library.ask(
+            "When is lunch served in the canteen?",
+            k=1,
+            mode="lexical",
+            principals=principals,
+            history=[question, first.text],
+        )
+        assert list_sources(script) == expected
+
+
 def test_what_was_hidden_or_changed_since_is_citable_no_more(
     scripted: tuple[ibid.Library, ScriptedGenerator],
 ) -> None:

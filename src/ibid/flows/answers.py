@@ -11,6 +11,7 @@ from typing import Final
 
 from ibid.errors import BadQuery, LibraryError
 from ibid.flows.ask import answer_from, ask
+from ibid.flows.chat import list_cited
 from ibid.flows.options import AskOptions, LogOptions
 from ibid.protocols import Embedder, Generator, Index, Reranker
 from ibid.records import (
@@ -19,6 +20,7 @@ from ibid.records import (
     Answer,
     AnswerStatus,
     Feedback,
+    Hit,
     KeptAnswer,
     Principals,
     Query,
@@ -44,6 +46,8 @@ def ask_and_keep(
     With `log.reuse`, an answer of a remote model to exactly the same is given again. An answer that
     can't be kept is an answer all the same, with a warning.
     """
+    if query.history and not query.cited:
+        query = replace(query, cited=recall_history(query, index))
     parts = describe_parts(embedder, generator, reranker)
     if log.reuse and generator.remote is not None:
         version = index.snapshot(query.version).version
@@ -64,6 +68,15 @@ def ask_and_keep(
     if not log.keep:
         return answer
     return keep_answer(answer, options, log, make_key(query, options, parts, answer.version), index)
+
+
+def recall_history(query: Query, index: Index) -> tuple[Hit, ...]:
+    """What the answers in the history cited, as far as the log holds them for this caller."""
+    try:
+        told = [index.answers.find_told(text, query.principals) for text in query.history[1::2]]
+    except LibraryError:
+        return ()
+    return list_cited([kept.answer for kept in told if kept is not None])
 
 
 def keep_answer(

@@ -56,6 +56,11 @@ class AnswerLog(Protocol):
         """
         ...
 
+    def find_told(self, text: str, principals: Principals) -> KeptAnswer | None:
+        """The newest answer with this text to exactly this caller, such as one that comes back as
+        history; None where there is none."""
+        ...
+
     def rate(self, id: str, feedback: Feedback, principals: Principals) -> None:
         """Add what a caller said of an answer that they see. Raises UnknownAnswer."""
         ...

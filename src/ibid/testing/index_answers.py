@@ -281,6 +281,19 @@ class IndexAnswerTests:
         assert index.answers.find_same("", HR) is None
         assert index.answers.find_same("other", HR) is None
 
+    def test_an_answer_that_comes_back_is_known(self, index: Index) -> None:
+        """By its text, to who was given it; a withheld one has none."""
+        commit(index, put("a", "plan a"))
+        keep(index, draw_answer(index, "a", id="first", principals=HR))
+        answer = draw_answer(index, "a", id="second", principals=HR)
+        kept = keep(index, answer)
+        assert index.answers.find_told(answer.text, HR) == kept
+        for text, principals in ((answer.text, OWNER), (answer.text, frozenset[str]()), ("", HR)):
+            assert index.answers.find_told(text, principals) is None
+        index.purge(["a"])
+        assert index.answers.find_told(answer.text, HR) is None
+        assert index.answers.find_told("", HR) is None
+
     def test_a_cited_document_is_read_as_it_was(self, index: Index) -> None:
         """At its version, by those who may see it today."""
         old = commit(index, put("a", "plan old", title="Old"))

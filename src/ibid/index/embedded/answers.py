@@ -178,6 +178,15 @@ class EmbeddedAnswers:
         )
         return next((kept for kept in found if kept.key), None)
 
+    def find_told(self, text: str, principals: Principals) -> KeptAnswer | None:
+        """See `AnswerLog.find_told`."""
+        found = self._read(
+            f"{_ROWS} WHERE text_hash = ? AND principals = ? ORDER BY number DESC LIMIT 1",
+            (_hash_text(text), pack_principals(principals)),
+            principals,
+        )
+        return found[0] if text and found else None
+
     def read_document(self, id: str, version: int, principals: Principals) -> Document:
         """See `AnswerLog.read_document`."""
         return drawn.read_document(self._library(), id, version, principals)
