@@ -16,6 +16,7 @@ from ibid.flows.retrieve import Retrieved, fetch_hits, retrieve
 from ibid.flows.selection import choose_hits
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.variants import find_variants
+from ibid.language.phrases import read_query
 from ibid.protocols import Embedder, Index, Reranker, Scope, Snapshot
 from ibid.ranking.variants import ORIGINAL, Variant, reserve_places
 from ibid.records import Hit, Query, SearchMode, SearchResult, TraceStep
@@ -44,12 +45,15 @@ def search(
     watch = Stopwatch()
     with watch.timing("total"):
         snapshot = index.snapshot(query.version)
-        scope = Scope(query.principals, query.filter, query.include_archived)
+        asked = read_query(query.text)
+        scope = Scope(
+            query.principals, query.filter, query.include_archived, asked.phrases, asked.excluded
+        )
         look = partial(
             retrieve, snapshot=snapshot, scope=scope, index=index, embedder=embedder, watch=watch
         )
         made = find_variants(
-            query,
+            replace(query, text=asked.text),
             options,
             find=partial(_find_hits, options=options, look=look, snapshot=snapshot),
             snapshot=snapshot,

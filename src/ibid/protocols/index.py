@@ -20,11 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What one search may touch; an index applies it inside its searches, never after them."""
+    """What one search may touch; an index applies it inside its searches, never after them.
+
+    A passage must hold each of the `phrases`, and none of `excluded`, as `ibid.language.phrases`
+    tells them.
+    """
 
     principals: Principals = frozenset()
     filter: str | None = None
     include_archived: bool = False
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

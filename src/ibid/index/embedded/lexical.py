@@ -98,6 +98,12 @@ class Postings:
         """The idf of each term over all passages."""
         return self._passages.measure_rarity(searcher.passages, terms)
 
+    def find_rows(
+        self, searcher: Searchers, alternatives: Iterable[Sequence[str]]
+    ) -> NDArray[np.int64]:
+        """The rows, in order, that have all terms of one of the alternatives."""
+        return self._passages.find_rows(searcher.passages, alternatives)
+
     def list_rows(self) -> NDArray[np.int64]:
         """The rows of the passages that have postings, as they are committed now, in order."""
         return self._passages.list_rows()

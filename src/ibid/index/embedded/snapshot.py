@@ -11,7 +11,7 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import UnknownDocument
@@ -238,10 +238,23 @@ class EmbeddedSnapshot:
             hidden=self._find_hidden(scope.principals, last),
             chosen=None if scope.filter is None else self._filter(scope.filter),
         )
+        if scope.phrases or scope.excluded:
+            found = self._narrow(found, scope)
         self._scopes[last, scope] = found
         while len(self._scopes) > SCOPES_KEPT:
             self._scopes.popitem(last=False)
         return found
+
+    def _narrow(self, found: AllowedRows, scope: Scope) -> AllowedRows:
+        """Of those rows the ones that hold each phrase of a scope, and nothing excluded."""
+        from ibid.index.embedded.phrases import flag_holding  # noqa: PLC0415 - seldom asked for
+
+        files, rows = self._pin_files(), found.rows.copy()
+        for phrase in scope.phrases:
+            rows &= flag_holding(phrase, rows, files, self._connect(), exactly=True)
+        for phrase in scope.excluded:
+            rows &= ~flag_holding(phrase, rows, files, self._connect(), exactly=False)
+        return replace(found, rows=rows)
 
     def _filter(self, expression: str) -> NDArray[np.int64]:
         """The live revisions that a filter expression lets through."""

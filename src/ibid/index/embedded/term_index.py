@@ -148,6 +148,30 @@ class TermIndex:
         found = searcher.fast_field_values("row", [address for _, address in hits])
         return np.sort(np.array(found, np.int64))
 
+    def find_rows(
+        self, searcher: tantivy.Searcher, alternatives: Iterable[Sequence[str]]
+    ) -> NDArray[np.int64]:
+        """The rows, in order and each once, that have all terms of one of the alternatives."""
+        clauses = [
+            (
+                tantivy.Occur.Should,
+                tantivy.Query.boolean_query(
+                    [
+                        (tantivy.Occur.Must, tantivy.Query.term_query(self._schema, "terms", term))
+                        for term in terms
+                    ]
+                ),
+            )
+            for terms in alternatives
+            if terms
+        ]
+        if not clauses or not searcher.num_docs:
+            return np.empty(0, np.int64)
+        query = tantivy.Query.boolean_query(clauses)
+        hits = searcher.search(query, searcher.num_docs, count=False).hits
+        found = searcher.fast_field_values("row", [address for _, address in hits])
+        return np.unique(np.array(found, np.int64))
+
     def search(
         self,
         searcher: tantivy.Searcher,
