@@ -51,7 +51,8 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
         rivals = [
             other for other in theirs.get(slot.left[-1], []) if other.right[0] == slot.right[0]
         ]
-        if any(other.tokens == slot.tokens for other in rivals):
+        same = (other.tokens == slot.tokens for other in theirs.get(slot.left[-1], []))
+        if any(same):
             continue
         for other in rivals:
             if _is_exchanged(slot, other, ours, held, missing=missing):
