@@ -142,6 +142,22 @@ def test_a_heading_speaks_for_what_stands_below_it() -> None:
     assert "red" not in text
 
 
+def test_the_first_row_of_a_divided_table_knows_its_header() -> None:
+    hit = make_hit("| Ume | 40 boats |\n| Ryd | 12 boats |\n")
+    lead = "| Harbour | Room |\n| ------- | ---- |"
+    hit = replace(hit, passage=replace(hit.passage, lead=lead))
+    question = "How much room has the harbour Ume?"
+    found = find_candidates(question, [hit], language="en")
+    assert {one.text for one in found} == {
+        "Harbour Ume, Room 40 boats",
+        "Harbour Ryd, Room 12 boats",
+    }
+    assert all(hit.passage.text[one.unit.start : one.unit.end] == one.unit.text for one in found)
+    prompt = build_prompt(question, [hit], language="en")
+    shown = "".join(delta.text for delta in ExtractiveGenerator().generate(prompt))
+    assert shown == "Ume | 40 boats [1]"
+
+
 @pytest.mark.parametrize(
     ("language", "question", "text", "expected"),
     [

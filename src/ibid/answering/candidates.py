@@ -112,7 +112,7 @@ def _collect_units(
     for number, hit in enumerate(sources, 1):
         above = asked.intersection(content_terms(list_titles(hit), language))
         heading = _find_heading(hit)
-        for unit in split_units(hit.passage.text, start=hit.passage.body, language=language):
+        for unit in _split_passage(hit, language):
             if known := found.get(unit.text):
                 numbers = tuple(dict.fromkeys((*known.numbers, number)))
                 found[unit.text] = replace(known, numbers=numbers)
@@ -121,6 +121,20 @@ def _collect_units(
             own = asked.intersection(content_terms(said, language))
             found[unit.text] = Candidate(unit, (number,), own, own | above, heading=heading)
     return list(found.values())
+
+
+def _split_passage(hit: Hit, language: str | None) -> list[Unit]:
+    """The units of a passage; its first row or item knows the header or line that leads into it."""
+    passage = hit.passage
+    if not passage.lead:
+        return split_units(passage.text, start=passage.body, language=language)
+    lead = f"{passage.lead}\n\n"  # an empty line, so that no sentence runs from one to the other
+    shift = passage.body - len(lead)
+    return [
+        replace(unit, start=unit.start + shift, end=unit.end + shift)
+        for unit in split_units(lead + passage.text[passage.body :], language=language)
+        if unit.start >= len(lead)
+    ]
 
 
 def _find_heading(hit: Hit) -> str:
