@@ -30,9 +30,9 @@ from ibid.records import JSON, Query, TraceStep
 REWRITES_KEPT: Final = 1_024
 """Replies that a library keeps, the last used ones."""
 
-FOLLOW_UP_WEIGHT: Final = 0.5
-"""What a follow-up itself counts beside its standalone form: it says little alone, and what it
-says is in both."""
+FOLLOW_UP_WEIGHT: Final = 0.25
+"""What a follow-up itself counts beside its standalone form, which says the same and more; 0.5 and
+1 measured worse (docs/RETRIEVAL.md)."""
 
 
 @dataclass(frozen=True, slots=True)
