@@ -50,6 +50,8 @@ def _find_other_subject(alignment: Alignment) -> str | None:
         text = " ".join(piece.text for piece in nearest)
         lost = [name for name in names if not _stands(name, f"{text} {above}")]
         strangers = [n for n in evidence.names if _stands(n, text) and n not in claim.names]
+        if not claim.names:  # the word that opens the claim may be no name: no heading against it
+            strangers = [name for name in strangers if name.istitle()]
         if lost and strangers:
             return tell_difference(lost[0], strangers)
     return None
