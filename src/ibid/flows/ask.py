@@ -187,10 +187,9 @@ def _weigh(
     by_meaning = found.mode != "lexical" and language in options.calibrated
     return weigh_hits(
         question,
-        found.hits,
+        found,
         threshold=1.0 if options.context == "whole" else options.abstain,
         index=index,
-        snapshot=index.snapshot(found.version),
         embedder=embedder if by_meaning else None,
         language=language,
     )

@@ -18,10 +18,10 @@ from ibid.answering.candidates import find_candidates
 from ibid.answering.likeness import measure_likeness
 from ibid.answering.questions import ask_terms, list_askings
 from ibid.flows.hashing import hash_text
-from ibid.records import Hit, NearDocument, Reading
+from ibid.records import Hit, NearDocument, Reading, SearchResult
 
 if TYPE_CHECKING:
-    from ibid.protocols import Embedder, Index, Snapshot
+    from ibid.protocols import Embedder, Index
 
 WEIGHED: Final = 6
 """Hits that are weighed, the first ones: the estimate was fitted with so many."""
@@ -44,38 +44,38 @@ class Weighed:
 
 def weigh_hits(
     question: str,
-    hits: Sequence[Hit],
+    found: SearchResult,
     *,
     threshold: float,
     index: Index,
-    snapshot: Snapshot,
     embedder: Embedder | None = None,
     language: str | None = None,
 ) -> Weighed:
-    """What the hits promise for a question; they are too little from `threshold` on, or when none.
+    """What the hits promise for a question: too little from `threshold` on, and where none are.
 
     Of a question in two parts the more promising one counts. The meaning is measured by the
     embedder that the library was made with; None goes by terms.
     """
+    hits = found.hits[:WEIGHED]
     if not hits:
         return Weighed(Reading(), Evidence(), 1.0, "nothing was found")
-    hits = hits[:WEIGHED]
+    snapshot = index.snapshot(found.version)
     rarity = snapshot.measure_rarity(sorted(ask_terms(question, language)))
-    found = {
+    candidates = {
         asked: find_candidates(asked, hits, language=language, rarity=rarity)
         for asked in list_askings(question, language)
     }
     cosines, likeness = dict[str, list[float]](), dict[tuple[str, str], float]()
     if embedder is not None:
-        cosines = _compare_passages(list(found), hits, index, embedder)
-        likeness = measure_likeness(found, embedder)
+        cosines = _compare_passages(list(candidates), hits, index, embedder)
+        likeness = measure_likeness(candidates, embedder)
     covered = {
-        asked: cover_question(asked, hits, rarity=rarity, language=language) for asked in found
+        asked: cover_question(asked, hits, rarity=rarity, language=language) for asked in candidates
     }
     evidence = min(
         (
-            measure_evidence(asked, found[asked], covered[asked], cosines.get(asked, ()), likeness)
-            for asked in found
+            measure_evidence(asked, ones, covered[asked], cosines.get(asked, ()), likeness)
+            for asked, ones in candidates.items()
         ),
         key=estimate_no_answer,
     )
