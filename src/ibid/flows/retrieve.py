@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ibid.flows.options import SearchOptions
 from ibid.flows.stopwatch import Stopwatch
 from ibid.language.analyzer import analyze_query, content_terms
-from ibid.language.detection import choose_query_language
+from ibid.language.detection import choose_query_language, detect_language
 from ibid.protocols import Embedder, Index, Scope, Scored, Snapshot
 from ibid.ranking.feedback import expand_query, move_vector
 from ibid.ranking.fusion import Fused, fuse
@@ -60,8 +60,9 @@ class _Runs:
 class _Search:
     """What stays the same throughout one retrieval.
 
-    The `question` is analysed in `language`; `trust` is what vectors count in it. `vectors` are
-    those of the variants by label, of none where nothing is searched by meaning.
+    The `question` is analysed in `language`; `trust` is what vectors count in its own, and
+    `word_trust` what words do. `vectors` are those of the variants by label, of none where nothing
+    is searched by meaning.
     """
 
     question: str
@@ -73,6 +74,7 @@ class _Search:
     watch: Stopwatch
     language: str
     trust: float
+    word_trust: float
     vectors: Mapping[str, Vectors]
 
 
@@ -93,6 +95,7 @@ def retrieve(
     is what both are held against. All of it is inside the scope.
     """
     language = choose_query_language(question, index.languages)
+    asked = detect_language(question) if options.mode == "hybrid" else None
     search = _Search(
         question=question,
         variants=variants,
@@ -102,7 +105,9 @@ def retrieve(
         index=index,
         watch=watch,
         language=language,
-        trust=1.0 if _knows_language(embedder, language) else options.foreign_weight,
+        trust=1.0 if _knows_language(embedder, asked or language) else options.foreign_weight,
+        # Words of a language that no document is in find little but names.
+        word_trust=1.0 if asked is None or index.languages.get(asked) else options.foreign_weight,
         vectors=_embed_variants(variants, options, snapshot, embedder, watch),
     )
     found = _Runs(max(options.k, options.candidates))
@@ -158,7 +163,7 @@ def _run_retrievers(search: _Search, found: _Runs) -> list[Fused]:
             with watch.timing("lexical"):
                 language = choose_query_language(variant.text, search.index.languages)
                 run = _search_terms(search, analyze_query(variant.text, language), found.depth)
-            weight = options.weights.get("lexical", 1.0) * variant.weight
+            weight = options.weights.get("lexical", 1.0) * variant.weight * search.word_trust
             found.put(name_run("lexical", variant.label), run, weight)
     for variant in search.variants if options.mode != "lexical" else ():
         if variant.label in search.vectors:
