@@ -20,6 +20,7 @@ _NAMES: Final[dict[str, Bound]] = {
     "about": "~",
 }
 _ARTICLE: Final = r"(?:(?:the|an?|el|las?|los|les?|de[nmr]|of|de|von)\s+)?"
+_COUNTED: Final = r"(?:[a-zà-ÿ]+\s+)?"
 _COUNTER: Final = "[冊人個本枚回件名台匹个次张只位岁歳]?"
 
 
@@ -55,6 +56,6 @@ def _patterns(table: str) -> tuple[tuple[Bound, re.Pattern[str]], ...]:
 
 def _compile(phrases: str, *, behind: bool) -> re.Pattern[str]:
     if behind:
-        return re.compile(rf"\s*{_COUNTER}(?:{phrases})", re.IGNORECASE)
+        return re.compile(rf"\s*{_COUNTER}{_COUNTED}(?:{phrases})", re.IGNORECASE)
     edge = r"(?:(?<!\w)|(?<=[⺀-鿿]))"
     return re.compile(rf"{edge}(?:{phrases})\s*{_ARTICLE}\Z", re.IGNORECASE)

@@ -142,7 +142,7 @@ def read_facts(text: str, *, language: str | None = None, context: bool = False)
     facts, codes, bare = _read_all_facts(text, language)
     bare = _blank(bare, (match.span() for match in _NOT_ONLY.finditer(bare)))
     words = list(_read_words(bare, lexicon, language))
-    names = list(read_names(_blank(bare, ()), language, lexicon))
+    names = list(read_names(bare, language, lexicon))
     if lexicon.language in DENSE:
         names += read_dense_names(text, lexicon.language)
     return Facts(

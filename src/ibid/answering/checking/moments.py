@@ -72,8 +72,6 @@ def _date_pattern() -> re.Pattern[str]:
         rf"|\b{day.format(2)}\s+(?:of\s+|de\s+)?{month.format(2)}{year.format(2)}"
         rf"|\b{month.format(3)}\s+(?:the\s+)?{day.format(3)}(?![\w:%])(?!\.\d){year.format(3)}"
         rf"|\b{month.format(4)},?\s+(?:de\s+|del\s+)?(?P<y4>\d{{4}})\b"
-        r"|(?<!\d)(?:(?P<y5>\d{4})年)?(?P<m5>\d{1,2})月(?:(?P<d5>\d{1,2})[日号號])?"
-        r"|(?<!\d)(?P<y6>\d{4})年(?!間)"
         r"|\b(?P<d7>\d{1,2})\.(?P<m7>\d{1,2})\.(?P<y7>\d{4})\b"
         r"|\b(?P<d8>\d{1,2})/(?P<m8>\d{1,2})/(?P<y8>\d{4})\b"
         rf"|\b{month.format(9)}(?![\w-])"
@@ -82,7 +80,13 @@ def _date_pattern() -> re.Pattern[str]:
     )
 
 
-_HAN_DATE: Final = re.compile("[一二三四五六七八九十〇零]+(?=[年月日号號])")
+_EAST_YEAR: Final = r"\d{4}|[〇零一二三四五六七八九]{4}"
+_EAST_NUMBER: Final = r"\d{1,2}|[一二三四五六七八九十]{1,3}"
+_EAST_DATE: Final = re.compile(
+    rf"(?<![\d一二三四五六七八九十])(?:(?P<y>{_EAST_YEAR})年)?"
+    rf"(?P<m>{_EAST_NUMBER})月(?:(?P<d>{_EAST_NUMBER})[日号號])?"
+    rf"|(?<!\d)(?P<year>{_EAST_YEAR})年(?!間)"
+)
 _YEAR: Final = re.compile(
     r"(?<![\w.,:/-])(?P<y>1\d{3}|20\d{2}|21\d{2})(?![\w%€$£]|[.,:/]\d| (?:%|€|\$|£))(?:er jahre)?"
 )
@@ -118,11 +122,8 @@ _CLOCK_BEFORE: Final = re.compile(
 
 def read_dates(text: str) -> Iterator[Fact]:
     """The dates of a text, each (year, month, day) with 0 for what was not said."""
-    digits = _HAN_DATE.sub(_write_digits, text) if not text.isascii() else text
-    if len(digits) != len(text):  # offsets must hold: 十二月 is padded in front
-        digits = text
     taken: list[range] = []
-    for match in _date_pattern().finditer(digits):
+    for match in _date_pattern().finditer(text):
         parts = {name[0]: value for name, value in match.groupdict().items() if value}
         if _is_month(text, match, parts):
             month = parts.get("m", "0")
@@ -131,16 +132,27 @@ def read_dates(text: str) -> Iterator[Fact]:
                 value = (float(parts.get("y", 0)), float(number), float(parts.get("d", 0)))
                 taken.append(range(*match.span()))
                 yield Fact("date", value, text[slice(*match.span())].strip(), *match.span())
+    if not text.isascii():
+        found = list(_read_east_dates(text))
+        taken += [range(fact.start, fact.end) for fact in found]
+        yield from found
     for match in _YEAR.finditer(text):
         counts = find_unit(text, match.end())
         if not counts and not any(match.start() in span for span in taken):
             yield Fact("date", (float(match["y"]), 0.0, 0.0), match[0], *match.span())
 
 
-def _write_digits(match: re.Match[str]) -> str:
-    numerals = read_numerals(match[0] + "十", None)
-    value = str(int(read_numerals(match[0], None)[0].value)) if numerals else match[0]
-    return value.rjust(len(match[0]), " ") if len(value) <= len(match[0]) else match[0]
+def _read_east_dates(text: str) -> Iterator[Fact]:
+    """Dates in Chinese and Japanese, in figures or Han numerals: 2024年3月5日, 三月五日."""
+    for match in _EAST_DATE.finditer(text):
+        year = match["y"] or match["year"]
+        value = (
+            read_numerals(f"{year}年", None)[0].value if year else 0.0,
+            _read_small(match["m"] or "0"),
+            _read_small(match["d"] or "0"),
+        )
+        if value[1] <= 12:
+            yield Fact("date", value, match[0], *match.span())
 
 
 def _is_month(text: str, match: re.Match[str], parts: Mapping[str, str]) -> bool:
