@@ -38,15 +38,18 @@ def reciprocal_rank(ranking: Sequence[str], judgements: Judgements, k: int | Non
     return 0.0
 
 
-def average_precision(ranking: Sequence[str], judgements: Judgements) -> float:
-    """The sum of the precision at the rank of every relevant id found, over all relevant ids.
+def average_precision(
+    ranking: Sequence[str], judgements: Judgements, k: int | None = None
+) -> float:
+    """The sum of the precision at the rank of every relevant id among the first k (None: all),
+    over all relevant ids.
 
     Its mean is MAP.
     """
     relevant = _count_relevant(list(judgements), judgements)
     found = 0
     total = 0.0
-    for rank, id in enumerate(ranking, start=1):
+    for rank, id in enumerate(ranking[:k], start=1):
         if judgements.get(id, 0) > 0:
             found += 1
             total += found / rank
