@@ -149,7 +149,7 @@ def test_a_model_that_finds_no_answer_abstains_with_its_cost(tmp_path: Path) -> 
     generator = ScriptedGenerator([f"{NO_ANSWER}."])
     with open_library(tmp_path, generator=generator) as library:
         library.ingest(ibid.Document(id="a", text="The gull sleeps on the pier."))
-        answer = library.ask("When does the gull eat?")
+        answer = library.ask("When does the gull sleep?")
         assert answer.status is ibid.AnswerStatus.ABSTAINED
         assert answer.prompt_hash
         assert answer.citations == ()
