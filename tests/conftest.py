@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -70,6 +71,15 @@ def write(folder: Path, files: dict[str, str]) -> None:
         file.write_text(text, encoding="utf-8")
         if before is not None:  # a clock may be coarser than a test is fast
             os.utime(file, ns=(before + 10**9, before + 10**9))
+
+
+def hide_change(place: Path, file: Path) -> None:
+    """Let a library believe that it has read a file as it is now: no time tells otherwise."""
+    connection = sqlite3.connect(place / "library.db")
+    with connection:
+        changed = file.stat().st_ctime_ns
+        connection.execute("UPDATE files SET changed_ns = ? WHERE path = ?", (changed, file.name))
+    connection.close()
 
 
 def list_ids(library: ibid.Library) -> list[str]:

@@ -49,6 +49,7 @@ def turn_back(place: Path, format: int) -> None:
         connection.execute(
             f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM new.{table}"
         )
+    connection.execute("DELETE FROM main.library WHERE key = 'last_id'")
     connection.execute("COMMIT")
     connection.close()
     for beside in place.glob("library.db*"):

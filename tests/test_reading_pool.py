@@ -44,7 +44,10 @@ def test_documents_come_in_order_with_hash_and_stat(tmp_path: Path) -> None:
     assert [r.file for r in results] == files
     found = files[3].path.stat()
     assert results[3].bytes_hash == blake3(b"# Page 3").hexdigest()
-    assert results[3].stat == FileStat(found.st_size, found.st_mtime_ns, found.st_ino)
+    stat = results[3].stat
+    assert stat is not None
+    seen = (found.st_size, found.st_mtime_ns, found.st_ino)
+    assert (stat.size, stat.modified_ns, stat.inode) == seen
 
 
 def test_each_bad_file_says_why_and_stops_no_other(tmp_path: Path) -> None:

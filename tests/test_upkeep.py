@@ -209,9 +209,17 @@ def test_derived_files_are_checked_and_made_anew(
     [
         ("UPDATE library SET value = '9' WHERE key = 'version'", "versions", False),
         ("UPDATE revisions SET version = 99 WHERE name = 'leave.md'", "unwritten", False),
-        ("UPDATE contents SET rows = rows + 1 WHERE id = 3", "rows", False),
+        (
+            "UPDATE contents SET rows = rows + 1 WHERE id IN (SELECT max(id) FROM contents)",
+            "rows",
+            False,
+        ),
         ("DELETE FROM passages WHERE row = 0", "passages", False),
-        ("UPDATE texts SET text = text || 'x' WHERE content = 1", "texts", False),
+        (
+            "UPDATE texts SET text = text || 'x' WHERE content IN (SELECT min(id) FROM contents)",
+            "texts",
+            False,
+        ),
         ("UPDATE passages SET end = end + 500 WHERE row = 1", "spans", False),
         ("DELETE FROM revisions WHERE name = 'leave.md'", "contents", True),
     ],

@@ -46,16 +46,16 @@ def reindex_library(
     was when it is started with the same parts; with others it begins anew. Raises what the embedder
     raises, and LibraryLocked.
     """
-    staging = index.stage(describe_library(embedder, options.chunking))
-    work = _Work(index, embedder, options, staging, on_progress)
-    work.stage_pending()
-    with index.writing():
+    with index.stage(describe_library(embedder, options.chunking)) as staging:
+        work = _Work(index, embedder, options, staging, on_progress)
         work.stage_pending()
-        if work.is_cut_otherwise:
-            # A rule of its folder cut some text in another way, which a re-reading finds again.
-            for source in index.sources():
-                index.put_source(replace(source, recipe=""))
-        version = staging.publish()
+        with index.writing():
+            work.stage_pending()
+            if work.is_cut_otherwise:
+                # A rule of its folder cut some text in another way; a re-reading finds it again.
+                for source in index.sources():
+                    index.put_source(replace(source, recipe=""))
+            version = staging.publish()
     return Reindexed(version, work.contents, work.passages, work.embedded, work.truncated)
 
 

@@ -11,11 +11,16 @@ from ibid.records import Document
 
 @dataclass(frozen=True, slots=True)
 class FileStat:
-    """What tells, without reading it, whether a file is the one that was read before."""
+    """What tells, without reading it, whether a file is the one that was read before.
+
+    `changed_ns` is the time that the system keeps of any change, which nobody can set; 0 in what is
+    remembered of a file that must be read again, as it may have changed in the moment it was read.
+    """
 
     size: int
     modified_ns: int
     inode: int
+    changed_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -359,8 +359,11 @@ class Index(Protocol):
         """Make anew from the documents what can be: postings, vectors that are lost or damaged."""
         ...
 
-    def stage(self, manifest: Manifest) -> Staging:
-        """The next generation under this manifest; one that was begun under it goes on."""
+    def stage(self, manifest: Manifest) -> AbstractContextManager[Staging]:
+        """The next generation under this manifest, for a `with`; one begun under it goes on.
+
+        Raises LibraryLocked when another one is being staged.
+        """
         ...
 
     def count_bytes(self) -> int:

@@ -7,11 +7,13 @@ answers on standard output. It can be killed at any moment: it holds nothing and
 from __future__ import annotations
 
 import ctypes
+import dataclasses
 import os
 import resource
 import signal
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
@@ -36,6 +38,15 @@ _CLONE_NEWNET: Final = 0x40000000
 _MAX_DESCRIPTORS: Final = 64
 _PR_SET_PDEATHSIG: Final = 1
 _PIECE: Final = 1 << 20
+
+_GRAIN_NS: Final = 50_000_000
+"""Longer than any kernel's clock stands still that stamps files (10 ms at most)."""
+
+_COARSE_NS: Final = 2_000_000_000
+"""The same where times are whole seconds: the least of any file system, that of FAT, is two."""
+
+_SKEW_NS: Final = 60_000_000_000
+"""How far the clock of another machine's drive may be ahead of this one's."""
 
 
 def main() -> None:
@@ -106,7 +117,7 @@ def _answer_request(request: Mapping[str, Any], answer: Callable[[bytes], None])
 
     def look(file: FileStat, head: bytes) -> None:
         nonlocal media_type
-        answer(pack_frame({"stat": (file.size, file.modified_ns, file.inode)}))
+        answer(pack_frame({"stat": dataclasses.astuple(_doubt_fresh(file, time.time_ns()))}))
         media_type = media_type or guess_media_type(request["name"], head)
         load_reader(media_type)
 
@@ -161,7 +172,16 @@ def _format_size(count: int) -> str:
 
 
 def _as_stat(found: os.stat_result) -> FileStat:
-    return FileStat(found.st_size, found.st_mtime_ns, found.st_ino)
+    return FileStat(found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
+
+
+def _doubt_fresh(file: FileStat, now: int) -> FileStat:
+    """The same, without the time of its last change where another one could bear that time too."""
+    whole_seconds = file.changed_ns % 10**9 == 0
+    grain = _COARSE_NS if whole_seconds else _GRAIN_NS
+    if now - grain <= file.changed_ns <= now + _SKEW_NS:
+        return dataclasses.replace(file, changed_ns=0)
+    return file
 
 
 def _take_stdout() -> Callable[[bytes], None]:

@@ -141,7 +141,7 @@ class FolderSource:
         except OSError as error:
             self.unreadable[path] = error.strerror or str(error)
             return None
-        file_stat = FileStat(found.st_size, found.st_mtime_ns, found.st_ino)
+        file_stat = FileStat(found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
         return SourceFile(path, file_stat, _refuse_file(entry.name, found))
 
 

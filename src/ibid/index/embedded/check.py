@@ -18,7 +18,7 @@ import numpy as np
 from ibid.errors import Corrupt
 from ibid.index.embedded import reads
 from ibid.index.embedded.lexical import Postings
-from ibid.index.embedded.vectors import MappedSegment, find_faults
+from ibid.index.embedded.vectors import MappedSegment, find_faults, has_whole_clusters
 from ibid.protocols import Problem
 
 MOST: Final = 20
@@ -123,6 +123,7 @@ def _check_vectors(library: Library) -> Iterator[Problem]:
         held.append((segment.first_row, segment.end_row))
         try:
             mapped = MappedSegment(segment, library.folder / "vectors")
+            mapped.check_bytes()
         except FileNotFoundError:
             yield Problem("vectors", segment.file, "is missing", True)
         except Corrupt:
@@ -131,7 +132,7 @@ def _check_vectors(library: Library) -> Iterator[Problem]:
             rows = reads.read_passage_rows(library.connection, segment.first_row, segment.end_row)
             for fault in find_faults(mapped, rows):
                 yield Problem("vectors", segment.file, fault, True)
-            if segment.clusters is not None and mapped.clusters is None:
+            if segment.clusters and not has_whole_clusters(segment, library.folder / "vectors"):
                 yield Problem("vectors", segment.clusters, "is missing or damaged", True)
     for (start, end), (after, _) in pairwise(held):
         if end > after:

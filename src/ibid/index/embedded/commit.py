@@ -68,13 +68,20 @@ def _write_vectors(
     made = reads.read_manifest(connection)
     vectors.check_dimension(made.dimension if made is not None else None, rows.shape[1])
     merged = vectors.choose_merge(reads.read_segments(connection), applied.first_row, len(rows))
-    parts = [vectors.MappedSegment(segment, folder).codes for segment in merged]
+    parts = [read_codes(segment, folder) for segment in merged]
     first_row = merged[0].first_row if merged else applied.first_row
     name = f"{first_row}-{applied.next_row}-v{applied.version}.faiss"
-    segment = Segment(name, first_row, applied.next_row - first_row)
-    vectors.write_segment(folder / name, [*parts, vectors.encode_rows(rows)])
+    hash = vectors.write_segment(folder / name, [*parts, vectors.encode_rows(rows)])
+    segment = Segment(name, first_row, applied.next_row - first_row, hash=hash)
     writes.replace_segments(connection, merged, [segment])
     return merged
+
+
+def read_codes(segment: Segment, folder: Path) -> vectors.Codes:
+    """The codes of a segment that is to be copied; damage is Corrupt, and not copied on."""
+    mapped = vectors.MappedSegment(segment, folder)
+    mapped.check_bytes()
+    return mapped.codes
 
 
 def cluster_segments(
@@ -88,5 +95,5 @@ def cluster_segments(
         if segment.clusters is None and segment.rows >= approximation.least_rows:
             path = (folder / segment.file).with_suffix(".clusters")
             mapped = vectors.MappedSegment(segment, folder)
-            vectors.write_clusters(path, mapped, approximation.cluster_rows)
-            writes.set_clusters(connection, segment, path.name)
+            hash = vectors.write_clusters(path, mapped, approximation.cluster_rows)
+            writes.set_clusters(connection, segment, path.name, hash)

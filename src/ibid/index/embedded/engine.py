@@ -13,7 +13,6 @@ a crash leaves unpublished is in no reader's way, and the next writer clears it.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -42,13 +41,6 @@ from ibid.protocols import (
 if TYPE_CHECKING:
     from ibid.index.embedded.answers import EmbeddedAnswers
     from ibid.protocols import Vectors
-
-VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+(?:g\d+)?\.(?:faiss|part)")
-"""The names of our files; what else lies in the folder is not ours to remove."""
-
-OPEN_TRIES: Final = 5
-"""Times that files are looked up anew when a merge or purge has replaced one of them."""
-
 
 EXACT_BELOW: Final = Approximation()
 
@@ -244,13 +236,19 @@ class EmbeddedIndex:
                 connection, self._storage.folder, analyze=self._storage.analyze, embed=embed
             )
 
-    def stage(self, manifest: Manifest) -> Staging:
+    @contextmanager
+    def stage(self, manifest: Manifest) -> Iterator[Staging]:
         """See `Index.stage`."""
-        from ibid.index.embedded.staging import EmbeddedStaging  # noqa: PLC0415 - seldom needed
+        from ibid.index.embedded.staging import open_staging  # noqa: PLC0415 - seldom needed
 
-        return EmbeddedStaging(
-            self._connect(), self._storage.folder, manifest, on_published=self._switch_files
-        )
+        with open_staging(
+            self._connect(),
+            self._storage.folder,
+            manifest,
+            lock_timeout_s=self._storage.lock.timeout_s,
+            on_published=self._switch_files,
+        ) as staging:
+            yield staging
 
     @contextmanager
     def _erasing(self, *, clear: bool = True) -> Iterator[sqlite3.Connection]:

@@ -1,4 +1,4 @@
-"""The lock between the processes that write to one library; the system frees it when one dies."""
+"""The locks between processes at one library; the system frees them when one dies."""
 
 from __future__ import annotations
 
@@ -14,18 +14,25 @@ from ibid.errors import LibraryLocked
 POLL_SECONDS: Final = 0.05
 
 
-class WriterLock:
-    """The right to write to the library in a folder, for one process at a time."""
+class ProcessLock:
+    """The right to do something to the library in a folder, for one at a time.
 
-    def __init__(self, folder: Path, timeout_s: float) -> None:
+    `name` is the file that is locked, `doing` what another one is told to be doing.
+    """
+
+    def __init__(
+        self, folder: Path, timeout_s: float, *, name: str = "lock", doing: str = "writing to"
+    ) -> None:
         self._folder = folder
+        self._name = name
+        self._doing = doing
         self.timeout_s = timeout_s
 
     @contextmanager
     def holding(self) -> Iterator[None]:
         """Holds the lock. Raises LibraryLocked when another holds it for longer than the limit."""
         deadline = time.monotonic() + self.timeout_s
-        with (self._folder / "lock").open("a") as file:
+        with (self._folder / self._name).open("a") as file:
             while True:
                 try:
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -37,8 +44,8 @@ class WriterLock:
             yield
 
     def refusal(self) -> LibraryLocked:
-        """The error of a writer that waited in vain."""
+        """The error of one that waited in vain."""
         return LibraryLocked(
-            f"another process is writing to {self._folder}",
+            f"another process is {self._doing} {self._folder}",
             hint=f"waited {self.timeout_s:g} s; try again when it is done",
         )

@@ -27,6 +27,13 @@ STEPS: Final[Mapping[int, Sequence[str]]] = {
         """,
         MENTIONS,
         "ALTER TABLE segments ADD COLUMN clusters TEXT",
+        "ALTER TABLE segments ADD COLUMN hash TEXT",
+        "ALTER TABLE segments ADD COLUMN clusters_hash TEXT",
+        "ALTER TABLE files ADD COLUMN changed_ns INTEGER NOT NULL DEFAULT 0",
+        """
+        INSERT INTO library SELECT 'last_id', coalesce(max(id), 0) FROM
+            (SELECT id FROM documents UNION SELECT id FROM contents UNION SELECT id FROM revisions)
+        """,
     ),
 }
 """The statements that lead from each format to the next."""

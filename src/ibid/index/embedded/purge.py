@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ibid.errors import LibraryLocked, UnknownDocument
 from ibid.index.embedded import reads, vectors, writes
-from ibid.index.embedded.commit import cluster_segments
+from ibid.index.embedded.commit import cluster_segments, read_codes
 from ibid.index.embedded.graph import delete_mentions
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.schema import transacting
@@ -138,12 +138,12 @@ def rewrite_segments(
         if inside:
             replaced.append(segment)
         if inside and _holds_passages(connection, segment):
-            kept = vectors.MappedSegment(segment, folder).codes.copy()
+            kept = read_codes(segment, folder).copy()
             for start, end in inside:
                 kept[start - segment.first_row : end - segment.first_row] = 0
             name = f"{segment.first_row}-{segment.end_row}-{mark}.faiss"
-            vectors.write_segment(folder / name, [kept])
-            written.append(reads.Segment(name, segment.first_row, segment.rows))
+            hash = vectors.write_segment(folder / name, [kept])
+            written.append(reads.Segment(name, segment.first_row, segment.rows, hash=hash))
     return replaced, written
 
 

@@ -36,12 +36,17 @@ _PARAMETERS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A vector file and the rows that it holds, with the file of their clusters, if it has one."""
+    """A vector file and the rows that it holds, with the file of their clusters, if it has one.
+
+    The hashes are those of the files' bytes in BLAKE3, None where they were never taken.
+    """
 
     file: str
     first_row: int
     rows: int
     clusters: str | None = None
+    hash: str | None = None
+    clusters_hash: str | None = None
 
     @property
     def end_row(self) -> int:
@@ -207,10 +212,12 @@ def read_contexts(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict
 def read_files(connection: sqlite3.Connection, source: str) -> dict[str, FileState]:
     """What a source knows of its files, by path."""
     return {
-        path: FileState(path, FileStat(size, modified_ns, unsigned(inode)), status, *rest)
-        for path, size, modified_ns, inode, status, *rest in connection.execute(
-            "SELECT path, size, modified_ns, inode, status, bytes_hash, content_hash, error,"
-            " message, container FROM files WHERE source = ?",
+        path: FileState(
+            path, FileStat(size, modified_ns, unsigned(inode), changed_ns), status, *rest
+        )
+        for path, size, modified_ns, inode, changed_ns, status, *rest in connection.execute(
+            "SELECT path, size, modified_ns, inode, changed_ns, status, bytes_hash, content_hash,"
+            " error, message, container FROM files WHERE source = ?",
             (source,),
         )
     }
@@ -245,7 +252,8 @@ def read_segments(connection: sqlite3.Connection) -> list[Segment]:
     return [
         Segment(*row)
         for row in connection.execute(
-            "SELECT file, first_row, rows, clusters FROM segments ORDER BY first_row"
+            "SELECT file, first_row, rows, clusters, hash, clusters_hash FROM segments"
+            " ORDER BY first_row"
         )
     ]
 

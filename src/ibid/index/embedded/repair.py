@@ -47,19 +47,20 @@ def _rebuild_vectors(
     written = []
     for rows in _uncovered_rows(connection, whole):
         codes = _embed_rows(connection, rows, embed)
-        segment = reads.Segment(f"{rows[0]}-{rows[-1] + 1}-{mark}.faiss", rows[0], len(rows))
-        vectors.write_segment(folder / segment.file, codes)
-        written.append(segment)
+        name = f"{rows[0]}-{rows[-1] + 1}-{mark}.faiss"
+        hash = vectors.write_segment(folder / name, codes)
+        written.append(reads.Segment(name, rows[0], len(rows), hash=hash))
     writes.replace_segments(connection, lost, written)
     for segment in whole:
-        if segment.clusters and vectors.MappedSegment(segment, folder).clusters is None:
-            writes.set_clusters(connection, segment, None)
+        if segment.clusters and not vectors.has_whole_clusters(segment, folder):
+            writes.set_clusters(connection, segment, None, None)
 
 
 def _is_whole(connection: sqlite3.Connection, segment: reads.Segment, folder: Path) -> bool:
     """Whether a file is there, and sound in the rows that are passages."""
     try:
         mapped = vectors.MappedSegment(segment, folder)
+        mapped.check_bytes()
     except (FileNotFoundError, Corrupt):
         return False
     rows = reads.read_passage_rows(connection, segment.first_row, segment.end_row)

@@ -2,9 +2,10 @@
 
 A document keeps its identity (`documents.id`) through edits and moves; what it was at a version is
 a revision, live from `added_in` until `removed_in`. A content is a text with its passages, which
-lie in consecutive rows; rows number the passages of the library in the order of insertion and are
-never used twice. Access stands on the document, not on the revision: it is today's at every
-version. A document that takes the name of one that is gone opens nothing of that one.
+lie in consecutive rows; rows number the passages of the library in the order of insertion. No row,
+and no id of these three, is ever used twice: a snapshot knows them by it. Access stands on the
+document, not on the revision: it is today's at every version. A document that takes the name of one
+that is gone opens nothing of that one.
 """
 
 from __future__ import annotations
@@ -120,7 +121,9 @@ CREATE TABLE segments (          -- the live vector files
     file TEXT PRIMARY KEY,
     first_row INTEGER NOT NULL,
     rows INTEGER NOT NULL,
-    clusters TEXT                -- the file of the clusters of its rows, where there is one
+    clusters TEXT,               -- the file of the clusters of its rows, where there is one
+    hash TEXT,                   -- BLAKE3 of the file; NULL where an older ibid wrote it
+    clusters_hash TEXT
 ) WITHOUT ROWID;
 
 CREATE TABLE sources (
@@ -143,6 +146,7 @@ CREATE TABLE files (
     error TEXT NOT NULL,
     message TEXT NOT NULL,
     container TEXT NOT NULL,     -- the path of the file that an attachment came in, or ''
+    changed_ns INTEGER NOT NULL DEFAULT 0,  -- 0: not known, so the file is read again
     PRIMARY KEY (source, path)
 ) WITHOUT ROWID;
 
@@ -152,7 +156,8 @@ CREATE TABLE erasures (          -- purged documents that the answers may still 
     removed_in INTEGER
 );
 
-INSERT INTO library VALUES ('version', '0'), ('next_row', '0'), ('lexical', '{FIRST_GENERATION}');
+INSERT INTO library VALUES
+    ('version', '0'), ('next_row', '0'), ('last_id', '0'), ('lexical', '{FIRST_GENERATION}');
 INSERT INTO versions VALUES (0, unixepoch());
 """
 

@@ -13,6 +13,7 @@ import dataclasses
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -22,6 +23,7 @@ from ibid.errors import LibraryError
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.codec import dump_json, load_blocks
 from ibid.index.embedded.lexical import create_postings
+from ibid.index.embedded.lock import ProcessLock
 from ibid.index.embedded.schema import transacting
 from ibid.protocols import IndexedPassage, Manifest, PutDocument, Role, StoredContent
 from ibid.records import Document, Passage
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from ibid.protocols import Vectors
 
 STAGING_FILE: Final = "staging.db"
+LOCK_FILE: Final = "reindex.lock"
 
 _TABLES: Final = """
 CREATE TABLE manifest (value TEXT NOT NULL);
@@ -42,6 +45,28 @@ CREATE TABLE contents (
 );
 CREATE TABLE vectors (text_hash BLOB PRIMARY KEY, codes BLOB NOT NULL) WITHOUT ROWID;
 """
+
+
+@contextmanager
+def open_staging(
+    library: sqlite3.Connection,
+    folder: Path,
+    manifest: Manifest,
+    *,
+    lock_timeout_s: float,
+    on_published: Callable[[], None],
+) -> Iterator[EmbeddedStaging]:
+    """What was staged under this manifest, to go on with, or nothing yet; for one at a time.
+
+    Raises LibraryLocked when another one stages for longer than the limit.
+    """
+    lock = ProcessLock(folder, lock_timeout_s, name=LOCK_FILE, doing="re-indexing")
+    with lock.holding():
+        staging = EmbeddedStaging(library, folder, manifest, on_published=on_published)
+        try:
+            yield staging
+        finally:
+            staging.close()
 
 
 class EmbeddedStaging:
@@ -138,9 +163,12 @@ class EmbeddedStaging:
 
     def discard(self) -> None:
         """See `Staging.discard`."""
+        self.close()
+        drop_staging(self._folder)
+
+    def close(self) -> None:
+        """Let go of the files; what is staged stays for the next run."""
         self._connection.close()
-        for name in (STAGING_FILE, f"{STAGING_FILE}-wal", f"{STAGING_FILE}-shm"):
-            (self._folder / name).unlink(missing_ok=True)
 
     def _write_passages(self, row: int) -> Iterator[tuple[int, int, str]]:
         """Give every content its new passages, in the order that contents had; their postings."""
@@ -168,9 +196,9 @@ class EmbeddedStaging:
         written = []
         for start in range(first_row, next_row, vectors.SEGMENT_ROWS):
             end = min(start + vectors.SEGMENT_ROWS, next_row)
-            segment = reads.Segment(f"{start}-{end}-v{version}.faiss", start, end - start)
-            vectors.write_segment(folder / segment.file, self._read_codes(start, end))
-            written.append(segment)
+            name = f"{start}-{end}-v{version}.faiss"
+            hash = vectors.write_segment(folder / name, self._read_codes(start, end))
+            written.append(reads.Segment(name, start, end - start, hash=hash))
         writes.replace_segments(self._library, reads.read_segments(self._library), written)
 
     def _read_codes(self, start: int, end: int) -> list[Codes]:
@@ -185,6 +213,15 @@ class EmbeddedStaging:
                 vectors.encode_rows(np.stack([held[text_hash] for (text_hash,) in hashes]))
             )
         return found
+
+
+def drop_staging(folder: Path) -> None:
+    """Remove what is staged, by a killed run too, as it holds texts that are to be erased.
+
+    A run that goes on meanwhile keeps its files until it ends.
+    """
+    for name in (STAGING_FILE, f"{STAGING_FILE}-wal", f"{STAGING_FILE}-shm"):
+        (folder / name).unlink(missing_ok=True)
 
 
 def _open_staging(path: Path, manifest: str) -> sqlite3.Connection:

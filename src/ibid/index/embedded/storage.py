@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from ibid.errors import Corrupt, LibraryError
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.connections import Connections
-from ibid.index.embedded.lock import WriterLock
+from ibid.index.embedded.lock import ProcessLock
 from ibid.index.embedded.reads import REBUILD, Segment
 from ibid.index.embedded.snapshot import SearchFiles
 
@@ -51,7 +51,7 @@ class Storage:
         self.vectors = folder / "vectors"
         self.lexical = folder / "lexical"
         self.analyze = analyze
-        self.lock = WriterLock(folder, lock_timeout_s)
+        self.lock = ProcessLock(folder, lock_timeout_s)
         self._connections = Connections(lambda: schema.connect(self.database))
         self._closed = False
         self.mutex = threading.RLock()
@@ -148,6 +148,7 @@ class Storage:
         """The connection of a writer that erases; afterwards nothing erased is left in any file."""
         from ibid.index.embedded.migrate import drop_copies  # noqa: PLC0415 - seldom needed
         from ibid.index.embedded.purge import empty_log  # noqa: PLC0415 - likewise
+        from ibid.index.embedded.staging import drop_staging  # noqa: PLC0415 - likewise
 
         with self.holding_lock(clear=clear):
             self.finish_postings()
@@ -155,6 +156,7 @@ class Storage:
             self.forget_postings()
             self.clear_unpublished()
             drop_copies(self.database)
+            drop_staging(self.folder)
             empty_log(self.connect(), self.folder)
 
     def finish_postings(self) -> None:

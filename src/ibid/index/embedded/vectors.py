@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
+from blake3 import blake3
 from numpy.typing import NDArray
 
-from ibid.errors import Corrupt, EmbedderMismatch
+from ibid.errors import Corrupt, EmbedderMismatch, LibraryError
 from ibid.index.embedded.clusters import dump_clusters, keep_near_rows, load_clusters, make_clusters
 from ibid.index.embedded.reads import REBUILD, Segment
 from ibid.index.options import Approximation
@@ -97,6 +98,12 @@ class MappedSegment:
         except RuntimeError as error:
             raise self._damaged() from error
 
+    def check_bytes(self) -> None:
+        """Raise Corrupt unless the file holds what was written, as far as that was noted."""
+        noted = self.segment.hash
+        if noted is not None and blake3(self._bytes.data).hexdigest() != noted:
+            raise self._damaged()
+
     def _damaged(self) -> Corrupt:
         return Corrupt(f"the vector file {self._path} is damaged", hint=REBUILD)
 
@@ -133,12 +140,13 @@ def encode_rows(rows: Vectors) -> Codes:
     return codes
 
 
-def write_segment(path: Path, parts: Sequence[Codes]) -> None:
-    """Write the codes of all parts, each of shape (n, 2 d), as one segment, down to the disk.
+def write_segment(path: Path, parts: Sequence[Codes]) -> str:
+    """The hash of the file: the codes of all parts, each of shape (n, 2 d), as one segment.
 
     The file is that of faiss for an index of these rows: what it writes of an empty index, with
     the number of rows and the length of the codes put in, and then the codes. So a merge copies
-    mapped bytes and holds none of them.
+    mapped bytes and holds none of them. It is on the disk when this returns; LibraryError where
+    that can't be.
     """
     rows, width = sum(len(part) for part in parts), parts[0].shape[1]
     empty = _load_faiss().serialize_index(_make_quantizer(width // 2)).tobytes()
@@ -148,24 +156,39 @@ def write_segment(path: Path, parts: Sequence[Codes]) -> None:
         for part in parts
         for start in range(0, len(part), ROWS_AT_ONCE)
     )
-    _write_whole(path, chain([head], copies))
+    return _write_whole(path, chain([head], copies))
 
 
-def write_clusters(path: Path, mapped: MappedSegment, cluster_rows: int) -> None:
-    """Write the clusters of a segment's rows into a file beside it, down to the disk."""
-    _write_whole(path, [dump_clusters(make_clusters(mapped.numbers, cluster_rows))])
+def write_clusters(path: Path, mapped: MappedSegment, cluster_rows: int) -> str:
+    """The hash of a file beside a segment, with the clusters of its rows. Raises LibraryError."""
+    return _write_whole(path, [dump_clusters(make_clusters(mapped.numbers, cluster_rows))])
 
 
-def _write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a file that is there whole or not at all, also after the power fails."""
+def _write_whole(path: Path, parts: Iterable[bytes | memoryview]) -> str:
+    """The hash of a file that is there whole or not at all, also after the power fails."""
     unfinished = path.with_suffix(".part")
-    with unfinished.open("wb") as file:
-        for part in parts:
-            file.write(part)
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        with unfinished.open("wb") as file:
+            hasher = blake3()
+            for part in parts:
+                file.write(part)
+                hasher.update(part)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        unfinished.unlink(missing_ok=True)
+        raise LibraryError(
+            f"{path} can't be written ({error.strerror})",
+            hint="look at the room on the disk and at the rights of the folder, then try again;"
+            " nothing was changed",
+        ) from error
+    return hasher.hexdigest()
+
+
+def _sync_folder(path: Path) -> None:
+    folder = os.open(path, os.O_RDONLY)
     try:
         os.fsync(folder)
     finally:
@@ -204,6 +227,14 @@ def find_faults(mapped: MappedSegment, rows: Sequence[int]) -> list[str]:
         whole = np.isfinite(lengths) & ((np.abs(lengths - 1) <= LENGTH_ERROR) | (lengths == 0))
         wrong += int(np.count_nonzero(~whole))
     return [f"holds {wrong} vectors that are no unit vectors"] if wrong else []
+
+
+def has_whole_clusters(segment: Segment, folder: Path) -> bool:
+    """Whether the file of a segment's clusters holds what was written, as far as that was noted."""
+    path = folder / (segment.clusters or "")
+    if load_clusters(path, segment.rows) is None:
+        return False
+    return segment.clusters_hash in (None, blake3(path.read_bytes()).hexdigest())
 
 
 def read_rows(segments: Sequence[MappedSegment], rows: Sequence[int]) -> Vectors:

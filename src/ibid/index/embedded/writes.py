@@ -22,10 +22,10 @@ from ibid.records import JSON, Document
 def insert_content(connection: sqlite3.Connection, put: PutDocument, first_row: int) -> int:
     """The id of the content written with its passages, in rows from `first_row` on."""
     document = put.document
-    content = _insert(
-        connection,
-        "INSERT INTO contents (hash, language, first_row, rows, characters) VALUES (?,?,?,?,?)",
-        (put.content_hash, put.language, first_row, len(put.passages), len(document.text)),
+    content = _take_id(connection)
+    connection.execute(
+        "INSERT INTO contents VALUES (?,?,?,?,?,?)",
+        (content, put.content_hash, put.language, first_row, len(put.passages), len(document.text)),
     )
     connection.execute(
         "INSERT INTO texts VALUES (?,?,?)",
@@ -95,9 +95,9 @@ def replace_passages(
 
 def insert_document(connection: sqlite3.Connection, source: str | None) -> int:
     """The identity of a new document."""
-    return _insert(
-        connection, "INSERT INTO documents (source, overrides) VALUES (?, '{}')", (source,)
-    )
+    identity = _take_id(connection)
+    connection.execute("INSERT INTO documents VALUES (?,?,NULL,'{}')", (identity, source))
+    return identity
 
 
 def read_last_access(connection: sqlite3.Connection, name: str) -> frozenset[str] | None:
@@ -136,11 +136,11 @@ def insert_revision(
     connection: sqlite3.Connection, document: Document, identity: int, content: int, version: int
 ) -> None:
     """Make a content what the document is from this version on."""
-    revision = _insert(
-        connection,
-        "INSERT INTO revisions (document, content, name, version, title, source_uri, media_type,"
-        " modified_at, archived, tags, metadata) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+    revision = _take_id(connection)
+    connection.execute(
+        "INSERT INTO revisions VALUES (?,?,?,?,?,NULL,?,?,?,?,?,?,?)",
         (
+            revision,
             identity,
             content,
             document.id,
@@ -193,7 +193,7 @@ def end_revision(connection: sqlite3.Connection, revision: int, version: int) ->
 def write_files(connection: sqlite3.Connection, source: str, files: Iterable[FileState]) -> None:
     """Remember what a source knows of these files."""
     connection.executemany(
-        "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             (
                 source,
@@ -207,6 +207,7 @@ def write_files(connection: sqlite3.Connection, source: str, files: Iterable[Fil
                 file.error,
                 file.message,
                 file.container,
+                file.stat.changed_ns,
             )
             for file in files
         ),
@@ -254,14 +255,19 @@ def replace_segments(
     """Name other vector files as the live ones."""
     connection.executemany("DELETE FROM segments WHERE file = ?", ((s.file,) for s in old))
     connection.executemany(
-        "INSERT INTO segments VALUES (?,?,?,?)",
-        ((s.file, s.first_row, s.rows, s.clusters) for s in new),
+        "INSERT INTO segments VALUES (?,?,?,?,?,?)",
+        ((s.file, s.first_row, s.rows, s.clusters, s.hash, s.clusters_hash) for s in new),
     )
 
 
-def set_clusters(connection: sqlite3.Connection, segment: Segment, file: str | None) -> None:
-    """Name the file of a segment's clusters; after None the next commit makes one."""
-    connection.execute("UPDATE segments SET clusters = ? WHERE file = ?", (file, segment.file))
+def set_clusters(
+    connection: sqlite3.Connection, segment: Segment, file: str | None, hash: str | None
+) -> None:
+    """Name the file of a segment's clusters, and its hash; after None the next commit makes one."""
+    connection.execute(
+        "UPDATE segments SET clusters = ?, clusters_hash = ? WHERE file = ?",
+        (file, hash, segment.file),
+    )
 
 
 def publish(connection: sqlite3.Connection, version: int, next_row: int) -> None:
@@ -290,10 +296,12 @@ def _write_value(connection: sqlite3.Connection, key: str, value: object) -> Non
     connection.execute("INSERT OR REPLACE INTO library VALUES (?, ?)", (key, str(value)))
 
 
-def _insert(connection: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
-    row = connection.execute(statement, values).lastrowid
-    assert row is not None
-    return row
+def _take_id(connection: sqlite3.Connection) -> int:
+    """A number that no document, content or revision of this library ever had."""
+    ((id,),) = connection.execute(
+        "UPDATE library SET value = value + 1 WHERE key = 'last_id' RETURNING value"
+    ).fetchall()
+    return int(id)
 
 
 def _signed(inode: int) -> int:
