@@ -26,6 +26,7 @@ FLOORS = [
     },
     {"flows"},
     {
+        "inspection",
         "keys",
         "libraries",
         "library",

@@ -21,6 +21,7 @@ from ibid.flows.options import (
     describe_said,
     hold_principals,
 )
+from ibid.inspection import Inspection
 from ibid.logbook import Logbook
 from ibid.parts import Parts, Status
 from ibid.protocols import Reranker, Scope, SourceInfo
@@ -42,7 +43,7 @@ from ibid.records import (
 from ibid.upkeep import Upkeep
 
 
-class Library(Logbook, Upkeep):
+class Library(Logbook, Upkeep, Inspection):
     """A user's collection. Use it as a context, or close it.
 
     Whoever is given the object may write. Reading methods take `principals`, the set that the

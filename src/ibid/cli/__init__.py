@@ -42,6 +42,8 @@ VERBS: Final = {
     "reindex": ("upkeep", "Cut, analyse and embed every text anew, then switch over."),
     "export": ("upkeep", "Write the library as one portable file."),
     "import": ("upkeep", "Take in the documents of an exported file."),
+    "size": ("inspecting", "Tell how large an index gets, and how to ask what it holds."),
+    "lab": ("inspecting", "Try how documents are cut and searched, and see the evidence's rank."),
     "config": ("settings", "Show the settings and where each came from."),
     "doctor": ("settings", "Tell what is installed, found and wrong."),
     "completion": ("settings", "Print the completion script of a shell."),

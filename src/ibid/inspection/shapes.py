@@ -1,0 +1,68 @@
+"""The JSON of what is asked about a library's own work; the same at each door."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from ibid.evaluation.sizing import choose_engine, size_embedded, size_vectors
+
+if TYPE_CHECKING:
+    from ibid.evaluation.approach import Approach
+    from ibid.evaluation.sizing import IndexSize
+    from ibid.flows.lab import LabChunk, LabResult
+    from ibid.shapes import Shape
+
+
+def shape_size(size: IndexSize, dimension: int, approach: Approach) -> Shape:
+    """The bytes of an index in each form, the engine for it, and the way to ask what it holds."""
+    engine, reason = choose_engine(size.passages, dimension)
+    return {
+        "passages": size.passages,
+        "dimension": dimension,
+        "vector_bytes": size.vector_bytes,
+        "link_bytes": size.link_bytes,
+        "total_bytes": size.total_bytes,
+        "forms": size_vectors(size.passages, dimension),
+        "ibid_bytes": size_embedded(size.passages, dimension),
+        "exact": size.is_exact,
+        "engine": engine,
+        "engine_reason": reason,
+        "advice": size.advice,
+        "approach": {**asdict(approach), "reasons": list(approach.reasons)},
+    }
+
+
+def shape_lab(result: LabResult) -> Shape:
+    """What the controls made of a question: all chunks, the first hits, the evidence's rank."""
+    return {
+        "question": result.question,
+        "evidence": result.evidence,
+        "controls": asdict(result.options),
+        "terms": list(result.terms),
+        "evidence_rank": result.evidence_rank,
+        "split": result.split,
+        "hits": [
+            {
+                "rank": hit.rank,
+                "score": hit.score,
+                "before": hit.before,
+                "chunk": hit.chunk.number,
+                "document_id": hit.chunk.document_id,
+                "evidence": hit.chunk.evidence,
+            }
+            for hit in result.hits
+        ],
+        "chunks": [_shape_chunk(chunk) for chunk in result.chunks],
+    }
+
+
+def _shape_chunk(chunk: LabChunk) -> Shape:
+    return {
+        "number": chunk.number,
+        "document_id": chunk.document_id,
+        "start": chunk.start,
+        "end": chunk.end,
+        "text": chunk.text,
+        "evidence": chunk.evidence,
+    }
