@@ -52,7 +52,7 @@ def test_another_embedder_is_refused_and_both_are_named(place: Path) -> None:
         ibid.open(place, embedder=HashingEmbedder(dimension=64))
     assert "'hash3'" in refused.value.message
     assert "'hash3-64'" in refused.value.message
-    assert "new library" in refused.value.hint
+    assert "ibid reindex" in refused.value.hint
     found = run_ibid("search", "walrus", library=place, code=1, real=True)
     assert found["error"]["type"] == "EmbedderMismatch"
     assert "all-MiniLM-L6-v2" in found["error"]["message"]
