@@ -31,6 +31,7 @@ FLOORS = [
         "libraries",
         "library",
         "logbook",
+        "measuring",
         "openers",
         "parts",
         "settings",

@@ -23,6 +23,7 @@ from ibid.flows.options import (
 )
 from ibid.inspection import Inspection
 from ibid.logbook import Logbook
+from ibid.measuring import Measuring
 from ibid.parts import Parts, Status
 from ibid.protocols import Reranker, Scope, SourceInfo
 from ibid.records import (
@@ -43,7 +44,7 @@ from ibid.records import (
 from ibid.upkeep import Upkeep
 
 
-class Library(Logbook, Upkeep, Inspection):
+class Library(Logbook, Measuring, Upkeep, Inspection):
     """A user's collection. Use it as a context, or close it.
 
     Whoever is given the object may write. Reading methods take `principals`, the set that the

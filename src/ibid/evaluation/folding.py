@@ -21,10 +21,15 @@ def holds(text: str, piece: str) -> bool:
     return fold_space(piece) in fold_space(text)
 
 
+def strip_markers(text: str) -> str:
+    """An answer without the numbers in brackets that it cites by."""
+    return _MARKER.sub("", text)
+
+
 def fold_answer(text: str) -> str:
     """The tokens of an answer, joined by blanks: no markers, case, punctuation or articles.
 
     A number keeps its points and commas. Rajpurkar et al., SQuAD, 2016, for any script.
     """
-    bare = unicodedata.normalize("NFKC", _MARKER.sub("", text)).casefold()
+    bare = unicodedata.normalize("NFKC", strip_markers(text)).casefold()
     return " ".join(_TOKEN.findall(_ARTICLE.sub(" ", bare)))

@@ -52,16 +52,23 @@ def estimate_ratio(
     truth: Sequence[bool],
     said: Sequence[bool],
 ) -> Estimate:
-    """A measure of two flags a question, such as an F1, with its bootstrap interval."""
+    """A measure of two flags a question, such as an F1, with its bootstrap interval.
+
+    Questions where `truth` holds and where it does not are drawn apart, so that each resample has
+    as many of both: without any of one kind the measure says nothing.
+    """
     if not truth:
         return Estimate(0.0, 0.0, 0.0, 0)
-    pairs = np.array([truth, said]).T
+    flags = np.array(said)
+    kinds = [np.flatnonzero(np.array(truth) == kind) for kind in (True, False)]
     drawn = [
-        measure(rows[:, 0].tolist(), rows[:, 1].tolist())
-        for draw in _draw_rows(len(pairs))
-        for rows in pairs[draw]
+        np.concatenate([flags[kind][draw] for draw in _draw_rows(len(kind))])
+        for kind in kinds
+        if len(kind)
     ]
-    return _make_estimate(measure(truth, said), np.array(drawn), len(truth))
+    ordered = [kind for kind in (True, False) for _ in range(truth.count(kind))]
+    values = [measure(ordered, row) for row in np.concatenate(drawn, axis=1).tolist()]
+    return _make_estimate(measure(truth, said), np.array(values), len(truth))
 
 
 def _draw_rows(n: int) -> list[NDArray[np.int64]]:

@@ -1,0 +1,96 @@
+"""Drafts of golden cases out of documents, by rule: headings become questions.
+
+A rule can't know what people will ask. Its questions repeat the words of the documents, so they
+are easier than real ones: a person accepts, rewrites or drops each before it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from ibid.evaluation.golden import GoldenCase
+from ibid.language.detection import detect_language
+from ibid.language.sentences import split_sentences
+from ibid.records import Block, BlockKind, Document, Passage
+
+WORDS: Final = (4, 60)
+"""Words that a sentence must and may have to be evidence."""
+
+TEMPLATES: Final[Mapping[str, str]] = {
+    "en": "What does “{title}” say about {heading}?",
+    "de": "Was steht in „{title}“ über {heading}?",
+    "fr": "Que dit « {title} » sur {heading} ?",
+    "es": "¿Qué dice «{title}» sobre {heading}?",
+    "it": "Che cosa dice «{title}» su {heading}?",
+    "pt": "O que diz «{title}» sobre {heading}?",
+    "nl": "Wat zegt “{title}” over {heading}?",
+}
+"""How a heading is asked for, by language; others get title and heading with a question mark."""
+
+PLAIN: Final = "{title}: {heading}?"
+ASKS: Final = ("?", "？", "؟", ";")
+
+
+def draft_document(document: Document, passages: Sequence[Passage]) -> Iterator[GoldenCase]:
+    """A draft for each section of a document that has a heading and a sentence to find.
+
+    The evidence is the first sentence of the section's text that one passage holds whole. A heading
+    that is a question is asked as it is.
+    """
+    language = detect_language(document.text) or "en"
+    for number, (heading, body) in enumerate(_list_sections(document), start=1):
+        evidence = _find_evidence(document, body, passages, language)
+        if evidence is not None:
+            yield GoldenCase(
+                id=f"draft-{document.id}-{number}",
+                question=_word_question(document.title or document.id, heading, language),
+                contains=(evidence,),
+                documents={document.id: 1.0},
+                principals=None if document.allow is None else document.allow,
+                draft=True,
+            )
+
+
+def _list_sections(document: Document) -> Iterator[tuple[str, Block]]:
+    """Each heading with the first paragraph or list that follows it before the next one."""
+    heading: str | None = None
+    for block in document.blocks:
+        if block.kind is BlockKind.HEADING:
+            heading = " ".join(document.text[block.start : block.end].strip("# \n").split())
+        elif heading and block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
+            yield heading, block
+            heading = None
+
+
+def _find_evidence(
+    document: Document, body: Block, passages: Iterable[Passage], language: str
+) -> str | None:
+    holders = list(passages)
+    least, most = WORDS
+    text = document.text[body.start : body.end]
+    for start, end in split_sentences(text, language):
+        whole = any(
+            passage.start <= body.start + start and body.start + end <= passage.end
+            for passage in holders
+        )
+        if whole and least <= len(text[start:end].split()) <= most:
+            return text[start:end].lstrip("-*+• ")
+    return None
+
+
+def _word_question(title: str, heading: str, language: str) -> str:
+    if heading.endswith(ASKS):
+        return heading
+    return TEMPLATES.get(language, PLAIN).format(title=title, heading=heading)
+
+
+def spread(drafts: Iterable[Sequence[GoldenCase]], most: int) -> list[GoldenCase]:
+    """At most so many drafts, one of each document in turn until there are enough."""
+    left = [list(found) for found in drafts]
+    chosen: list[GoldenCase] = []
+    while any(left) and len(chosen) < most:
+        for found in left:
+            if found and len(chosen) < most:
+                chosen.append(found.pop(0))
+    return chosen

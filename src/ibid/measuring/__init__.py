@@ -1,0 +1,157 @@
+"""The Python face of evaluation: a library measured by golden cases, and its set of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ibid.errors import EvaluationError
+from ibid.flows.options import OnProgress, hold_principals
+from ibid.parts import Parts
+from ibid.protocols import Scope
+from ibid.records import OWNER, Answer, KeptAnswer, Owner, SearchResult
+
+if TYPE_CHECKING:
+    from ibid.evaluation.golden import GoldenCase
+    from ibid.evaluation.outcomes import Evaluation
+    from ibid.flows.golden import Expected, GoldenProblem
+
+MOST_DRAFTS = 20
+"""Drafts that are made unless more are asked for."""
+
+
+class Measuring:
+    """The part of a library that tells how good it is."""
+
+    location: str
+    _parts: Parts
+    run_search: Callable[..., SearchResult]
+    run_ask: Callable[..., Answer]
+    answer: Callable[..., KeptAnswer]
+
+    @property
+    def golden_file(self) -> Path:
+        """Where the library's own golden set lies, whether it is there yet or not.
+
+        Raises EvaluationError for a library that is no folder.
+        """
+        from ibid.flows.golden import GOLDEN_FILE
+
+        if "://" in self.location:
+            raise EvaluationError(
+                "a library in a database has no golden set of its own", hint="name a file"
+            )
+        return Path(self.location) / GOLDEN_FILE
+
+    def evaluate(
+        self,
+        golden: Path | str | Sequence[GoldenCase] | None = None,
+        *,
+        cuts: Sequence[int] | None = None,
+        answers: bool = True,
+        principals: Iterable[str] | Owner = (),
+        within: Iterable[str] | Owner = OWNER,
+        on_progress: OnProgress | None = None,
+    ) -> Evaluation:
+        """How well golden cases are found and answered, with the settings of this library.
+
+        `golden` is a file or the cases themselves, None the library's own set. Retrieval is
+        measured at the ranks of `cuts`. `principals` ask a case that names none; where cases come
+        from somebody who may not ask for others, `within` is what that caller holds. Nothing that
+        is asked is kept in the log. Raises EvaluationError, AccessDenied.
+        """
+        from ibid.evaluation.outcomes import CUTS
+        from ibid.flows.evaluate import EvaluateOptions, evaluate
+
+        options = EvaluateOptions(
+            cuts=tuple(sorted({*cuts})) if cuts else CUTS,
+            answers=answers,
+            principals=hold_principals(principals),
+            within=hold_principals(within),
+        )
+        return evaluate(
+            self.read_golden(golden),
+            options,
+            search=lambda query, k: self.run_search(query, k=k),
+            ask=partial(self.run_ask, log=False),
+            embedder=self._parts.embedder,
+            on_progress=on_progress,
+        )
+
+    def read_golden(
+        self, golden: Path | str | Sequence[GoldenCase] | None = None
+    ) -> Sequence[GoldenCase]:
+        """The cases of a file, or those given; None is the library's own set.
+
+        Raises EvaluationError.
+        """
+        from ibid.flows.golden import read_golden
+
+        if golden is None or isinstance(golden, str | Path):
+            return read_golden(self._find_golden(golden))
+        return golden
+
+    def add_golden(
+        self,
+        id: str,
+        expected: Expected | None = None,
+        principals: Iterable[str] | Owner = (),
+        *,
+        file: Path | str | None = None,
+    ) -> GoldenCase:
+        """Make a case of an answer in the log, and keep it; `make_case` tells what of it is
+        expected.
+
+        Raises UnknownAnswer, and EvaluationError where nothing can be expected of it or its
+        question stands in the file already.
+        """
+        from ibid.flows.golden import Expected, add_cases, make_case
+
+        path = self._find_golden(file)
+        case = make_case(self.answer(id, principals), expected or Expected())
+        if not add_cases(path, [case])[0]:
+            raise EvaluationError(
+                f"{path} holds this question already", hint="edit its line in the file"
+            )
+        return case
+
+    def check_golden(
+        self,
+        golden: Path | str | Sequence[GoldenCase] | None = None,
+        principals: Iterable[str] | Owner = (),
+    ) -> list[GoldenProblem]:
+        """What cases expect that their askers can't find in the documents at all."""
+        from ibid.flows.golden import check_cases
+
+        held = hold_principals(principals)
+        return check_cases(self.read_golden(golden), held, index=self._parts.index)
+
+    def draft_golden(
+        self,
+        most: int = MOST_DRAFTS,
+        principals: Iterable[str] | Owner = (),
+        *,
+        filter: str | None = None,
+        file: Path | str | None = None,
+    ) -> list[GoldenCase]:
+        """Add drafts of cases out of the documents that the caller sees, at most so many.
+
+        They do not count until a person accepts them (`accept_golden`).
+        """
+        from ibid.flows.golden import add_cases, draft_cases
+
+        scope = Scope(hold_principals(principals), filter)
+        return add_cases(
+            self._find_golden(file), draft_cases(scope, most, index=self._parts.index)
+        )[0]
+
+    def accept_golden(self, *ids: str, file: Path | str | None = None) -> list[GoldenCase]:
+        """Let drafts count from now on; without an id all of them. Raises EvaluationError."""
+        from ibid.flows.golden import accept_cases
+
+        return accept_cases(self._find_golden(file), ids)
+
+    def _find_golden(self, file: Path | str | None) -> Path:
+        return self.golden_file if file is None else Path(file)
