@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import ibid
 from ibid.errors import MalformedOutput, ModelUnavailable
 from ibid.flows.options import AgentOptions
-from ibid.flows.rewrite import Rewriter
+from ibid.flows.rewriter import Rewriter
 from ibid.ranking.agent_turns import Choice, Finding, build_agent_prompt, parse_choice
 from ibid.records import Query, SearchResult
 from ibid.testing.generators import ScriptedGenerator

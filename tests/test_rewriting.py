@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 import ibid
 from ibid.errors import MalformedOutput, ModelUnavailable
 from ibid.flows.options import REWRITES_WEIGHT, RewriteOptions
-from ibid.flows.rewrite import Rewriter, rewrite_query
+from ibid.flows.rewrite import rewrite_query
+from ibid.flows.rewriter import Rewriter
 from ibid.ranking.follow_ups import is_follow_up, make_standalone
 from ibid.ranking.parts import split_question
 from ibid.ranking.rewriting import WORDINGS, Method, build_rewrite_prompt, parse_rewrites

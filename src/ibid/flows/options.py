@@ -17,7 +17,7 @@ from ibid.records import JSON, OWNER, AskContext, Owner, Principals, Query, Sear
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
-    from ibid.flows.rewrite import Rewriter
+    from ibid.flows.rewriter import Rewriter
     from ibid.ranking.rewriting import Method
     from ibid.ranking.synonyms import Synonyms
 

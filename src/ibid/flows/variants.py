@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ibid.errors import BadSetting
 from ibid.flows.options import SearchOptions
-from ibid.ranking.variants import ORIGINAL, Variant
-from ibid.records import Query, TraceStep
+from ibid.ranking.variants import ORIGINAL, Rewritten, Variant
+from ibid.records import Query
 
 if TYPE_CHECKING:
     from ibid.flows.agent import Find
     from ibid.protocols import Scope, Snapshot
-
-
-@dataclass(frozen=True, slots=True)
-class Rewritten:
-    """The variants of a question, the original first, and the steps that made them.
-
-    `standalone` is the question as it can be understood alone; None where that is the original.
-    """
-
-    variants: tuple[Variant, ...]
-    standalone: str | None = None
-    steps: tuple[TraceStep, ...] = ()
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def question(self) -> str:
-        """What is asked: the standalone form, or the original."""
-        return self.standalone or self.variants[0].text
 
 
 def find_variants(

@@ -48,7 +48,7 @@ __all__ = [
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
-    from ibid.flows.rewrite import Rewriter
+    from ibid.flows.rewriter import Rewriter
     from ibid.ranking.rewriting import Method
     from ibid.ranking.synonyms import Synonyms
 
@@ -258,7 +258,7 @@ def _open_rewriter(
             "rewrite.by and search.agent need a language model, and the generator is extractive",
             hint="set generator.name and its endpoint, or leave them as they are by default",
         )
-    from ibid.flows.rewrite import Rewriter
+    from ibid.flows.rewriter import Rewriter
 
     return Rewriter(open_generator, timeout_s=settings.rewrite.seconds)
 

@@ -7,21 +7,23 @@ can fill has a conformance suite in `ibid.testing`.
 from typing import TYPE_CHECKING
 
 from ibid.protocols.answers import AnswerLog, FileOrigin
-from ibid.protocols.documents import FileStat, Reader, Source, SourceFile
-from ibid.protocols.index import (
+from ibid.protocols.changes import (
     Change,
-    FileState,
-    FileStatus,
-    Index,
     IndexedPassage,
-    Manifest,
-    Mention,
     PutDocument,
     RemoveDocument,
     Role,
+    SetMetadata,
+)
+from ibid.protocols.documents import FileStat, Reader, Source, SourceFile
+from ibid.protocols.index import (
+    FileState,
+    FileStatus,
+    Index,
+    Manifest,
+    Mention,
     Scope,
     Scored,
-    SetMetadata,
     Snapshot,
     SourceInfo,
     StoredDocument,

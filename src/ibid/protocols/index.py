@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from ibid.protocols.answers import AnswerLog
+from ibid.protocols.changes import Change, Role
 from ibid.protocols.documents import FileStat
+from ibid.protocols.upkeep import EmbedTexts, Problem, Revision, Staging, Vacuumed
 from ibid.records import JSON, Document, DocumentInfo, Passage, Principals
 
 if TYPE_CHECKING:
     from ibid.protocols.models import Vectors
-    from ibid.protocols.upkeep import EmbedTexts, Problem, Revision, Staging, Vacuumed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +41,6 @@ class Scored:
     score: float
 
 
-class Role(enum.IntEnum):
-    """Where a passage names an entity: in its text, in a heading above it, in its title."""
-
-    TEXT = 1
-    HEADING = 2
-    TITLE = 3
-
-
 @dataclass(frozen=True, slots=True)
 class Mention:
     """An entity, by the number that stands for its name, and a row that names it."""
@@ -56,63 +48,6 @@ class Mention:
     entity: int
     row: int
     role: Role
-
-
-@dataclass(frozen=True, slots=True)
-class IndexedPassage:
-    """A passage ready to be written: its index terms, and the hash of its indexed text.
-
-    `terms` are parted by white space; those of the first line count for its document too.
-    `entities` are the numbers of what it names, each with the strongest of its roles.
-    """
-
-    passage: Passage
-    terms: str
-    text_hash: bytes
-    entities: Mapping[int, Role] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class PutDocument:
-    """Write a document: a new one, or with `create` False also over the one with its id.
-
-    `document.allow` says who may see it from now on (None: public). `overrides` keeps what
-    `ibid set` and flags said, so that a later update can tell it from what the file says.
-    Where nothing is said of access and `opens` is False, a document that comes back keeps the
-    access that the one before it had. `content_hash` stands for all that its passages depend on.
-    `language` is the one its terms were analysed in.
-    """
-
-    document: Document
-    content_hash: str
-    passages: Sequence[IndexedPassage]
-    language: str | None = None
-    source: str | None = None
-    overrides: Mapping[str, JSON] = field(default_factory=dict)
-    create: bool = False
-    opens: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class SetMetadata:
-    """Change what is known of the document `id`, or its id (a file that moved), not its text.
-
-    `document` has the same text, and blocks that differ at most in their lines.
-    """
-
-    id: str
-    document: Document
-    overrides: Mapping[str, JSON]
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveDocument:
-    """Hide a document from now on; older versions still hold it."""
-
-    id: str
-
-
-Change: TypeAlias = PutDocument | SetMetadata | RemoveDocument
 
 
 FileStatus: TypeAlias = Literal["read", "failed", "skipped"]

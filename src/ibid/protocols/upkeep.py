@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ibid.protocols.index import PutDocument
+from ibid.protocols.changes import PutDocument
 from ibid.records import Document, DocumentInfo
 
 if TYPE_CHECKING:

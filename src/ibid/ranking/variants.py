@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ibid.records import Hit, Move
+from ibid.records import Hit, Move, TraceStep
 
 ORIGINAL: Final = ""
 """The label of the question as it was asked."""
@@ -33,6 +33,24 @@ class Variant:
     lexical: bool = True
     dense: bool = True
     reserves: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rewritten:
+    """The variants of a question, the original first, and the steps that made them.
+
+    `standalone` is the question as it can be understood alone; None where that is the original.
+    """
+
+    variants: tuple[Variant, ...]
+    standalone: str | None = None
+    steps: tuple[TraceStep, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def question(self) -> str:
+        """What is asked: the standalone form, or the original."""
+        return self.standalone or self.variants[0].text
 
 
 def name_run(retriever: str, label: str) -> str:

@@ -12,7 +12,7 @@ from ibid.index.embedded import reads
 from ibid.language.phrases import holds_phrase, list_alternatives
 
 if TYPE_CHECKING:
-    from ibid.index.embedded.snapshot import SearchFiles
+    from ibid.index.embedded.files import SearchFiles
 
 
 def flag_holding(

@@ -11,12 +11,13 @@ import sqlite3
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import UnknownDocument
 from ibid.index.embedded import reads
 from ibid.index.embedded.codec import load_json
+from ibid.index.embedded.files import SearchFiles
 from ibid.index.embedded.reads import LIVE
 from ibid.index.options import Approximation
 from ibid.protocols import Mention, Revision, Scope, Scored, StoredDocument
@@ -26,23 +27,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ibid.index.embedded.lexical import Postings, Searchers
     from ibid.index.embedded.rows import AllowedRows, LiveRows, Restricted
-    from ibid.index.embedded.vectors import MappedSegment
     from ibid.protocols import Vectors
 
 SCOPES_KEPT: Final = 32
 """Scopes whose rows a snapshot keeps, the last used ones; each costs a byte a row."""
-
-
-@dataclass(frozen=True, slots=True)
-class SearchFiles:
-    """The postings and vectors that hold at least the rows of a version."""
-
-    postings: Postings
-    searcher: Searchers
-    segments: Sequence[MappedSegment]
-    first_row: int
 
 
 class EmbeddedSnapshot:

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from ibid.errors import Corrupt, LibraryError
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.connections import Connections
+from ibid.index.embedded.files import SearchFiles
 from ibid.index.embedded.lock import ProcessLock
 from ibid.index.embedded.reads import REBUILD, Segment
-from ibid.index.embedded.snapshot import SearchFiles
 
 if TYPE_CHECKING:
     from ibid.index.embedded.answers import EmbeddedAnswers
