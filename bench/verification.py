@@ -21,7 +21,7 @@ from ibid.answering.verify import verify_claims
 from ibid.records import Citation, DocumentInfo, Hit, Passage, Verdict
 
 TESTS = Path(__file__).parent.parent / "tests"
-HALVES = (TESTS / "claims_own.jsonl", TESTS / "claims_held.jsonl")
+HALVES = tuple(TESTS / f"claims_{part}.jsonl" for part in ("own", "held", "third"))
 NEVER = ("number", "date", "name", "negation")
 
 
