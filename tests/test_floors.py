@@ -37,6 +37,7 @@ FLOORS = [
         "parts",
         "settings",
         "shapes",
+        "shelf",
         "upkeep",
     },
     {"cli", "service"},
