@@ -42,6 +42,7 @@ VERBS: Final = {
     "reindex": ("upkeep", "Cut, analyse and embed every text anew, then switch over."),
     "export": ("upkeep", "Write the library as one portable file."),
     "import": ("upkeep", "Take in the documents of an exported file."),
+    "diagnose": ("diagnosing", "Tell which stage lost the text that a question should find."),
     "size": ("inspecting", "Tell how large an index gets, and how to ask what it holds."),
     "lab": ("inspecting", "Try how documents are cut and searched, and see the evidence's rank."),
     "config": ("settings", "Show the settings and where each came from."),

@@ -4,7 +4,7 @@ selection."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, get_args
 
@@ -26,6 +26,16 @@ MODES: Final = get_args(SearchMode)
 STAGES: Final = ("embed", "lexical", "dense", "feedback", "fuse", "rerank", "select", "total")
 
 
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """A search with what it held on its way: what the retrievers found, by rows, and the hits that
+    were given to selection, best first."""
+
+    result: SearchResult
+    retrieved: Retrieved
+    ranked: tuple[Hit, ...]
+
+
 def search(
     query: Query,
     options: SearchOptions,
@@ -40,6 +50,18 @@ def search(
     that can't be read, a version that isn't held, or a k below 1; BadSetting where a model is to
     rewrite the query or to search on, and none is there.
     """
+    return walk_search(query, options, index=index, embedder=embedder, reranker=reranker).result
+
+
+def walk_search(
+    query: Query,
+    options: SearchOptions,
+    *,
+    index: Index,
+    embedder: Embedder,
+    reranker: Reranker | None = None,
+) -> Walked:
+    """The same search, with what it held on its way; `search` gives its result alone."""
     if options.mode not in MODES:
         raise BadQuery(f"no mode {options.mode!r}", hint=f"use one of {', '.join(MODES)}")
     watch = Stopwatch()
@@ -79,7 +101,7 @@ def search(
             tokenizer=embedder.tokenizer,
             watch=watch,
         )
-    return SearchResult(
+    result = SearchResult(
         query=query,
         mode=options.mode,
         version=snapshot.version,
@@ -89,6 +111,7 @@ def search(
         warnings=(*made.warnings, *([reranked.failed] if reranked.failed else [])),
         standalone=made.standalone,
     )
+    return Walked(result, found, reranked.hits)
 
 
 def trace_runs(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from ibid.flows.options import hold_principals
 from ibid.parts import Parts
 from ibid.protocols import Scope
-from ibid.records import Owner
+from ibid.records import Owner, Query
 
 if TYPE_CHECKING:
+    from ibid.flows.diagnose import Diagnostician
+    from ibid.flows.diagnosis import Diagnosis
     from ibid.flows.lab import Analyze, Lab
     from ibid.flows.size import Sized
 
@@ -44,6 +47,57 @@ class Inspection:
             window=window,
             changing=changing,
             input_prices=input_prices,
+        )
+
+    def diagnose(
+        self,
+        question: str,
+        *,
+        text: str | None = None,
+        document_id: str | None = None,
+        principals: Iterable[str] | Owner = (),
+        asker: Iterable[str] | Owner | None = None,
+        filter: str | None = None,
+        include_archived: bool = False,
+        version: int | None = None,
+        answering: bool = True,
+        **changes: Any,
+    ) -> Diagnosis:
+        """Which stage lost an expected text, or a document, on the way of a question.
+
+        `principals` is the set that the caller holds, who is told of nothing that they may not see;
+        `asker` the one whose question it is (None: the caller). With `answering` off it is walked
+        up to selection; `changes` are to the SearchOptions of asking. Nothing is kept in the log.
+        Raises BadQuery, and what searching and answering raise.
+        """
+        from ibid.flows.diagnosis import Expected
+
+        caller = hold_principals(principals)
+        query = Query(
+            question,
+            caller if asker is None else hold_principals(asker),
+            filter,
+            include_archived=include_archived,
+            version=version,
+        )
+        diagnostician = self.open_diagnostician(caller, answering=answering, **changes)
+        return diagnostician.diagnose(query, Expected(text, document_id))
+
+    def open_diagnostician(
+        self, principals: Iterable[str] | Owner = (), *, answering: bool = True, **changes: Any
+    ) -> Diagnostician:
+        """What diagnoses one question after another for a caller; see `diagnose`."""
+        from ibid.flows.diagnose import Diagnostician
+
+        parts = self._parts
+        options = replace(parts.ask, search=replace(parts.ask.search, **changes))
+        return Diagnostician(
+            index=parts.index,
+            embedder=parts.embedder,
+            options=options,
+            caller=hold_principals(principals),
+            generator=parts.open_generator() if answering else None,
+            reranker=parts.reranker,
         )
 
     def open_lab(

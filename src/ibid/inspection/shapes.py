@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ from ibid.evaluation.sizing import choose_engine, size_embedded, size_vectors
 if TYPE_CHECKING:
     from ibid.evaluation.approach import Approach
     from ibid.evaluation.sizing import IndexSize
+    from ibid.flows.diagnose import DiagnosedCase
+    from ibid.flows.diagnosis import Diagnosis
     from ibid.flows.lab import LabChunk, LabResult
     from ibid.shapes import Shape
 
@@ -30,6 +33,29 @@ def shape_size(size: IndexSize, dimension: int, approach: Approach) -> Shape:
         "engine_reason": reason,
         "advice": size.advice,
         "approach": {**asdict(approach), "reasons": list(approach.reasons)},
+    }
+
+
+def shape_diagnosis(diagnosis: Diagnosis) -> Shape:
+    """The stages that an expected text passed, the one that lost it, and what would change that."""
+    return {
+        "question": diagnosis.question,
+        "expected": diagnosis.expected,
+        "stages": [
+            {"stage": one.stage, "ok": one.ok, "detail": one.detail, "rank": one.rank}
+            for one in diagnosis.stages
+        ],
+        "first_failure": diagnosis.first_failure,
+        "advice": diagnosis.advice,
+    }
+
+
+def shape_causes(diagnosed: Sequence[DiagnosedCase], causes: Mapping[str, int]) -> Shape:
+    """How many golden cases each stage lost, and each case."""
+    return {
+        "queries": len(diagnosed),
+        "causes": dict(causes),
+        "cases": [{"id": one.case_id, **shape_diagnosis(one.diagnosis)} for one in diagnosed],
     }
 
 
