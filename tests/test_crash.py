@@ -21,20 +21,12 @@ import pytest
 
 import ibid
 from conftest import command_line, find, list_ids, open_hashing, run_ibid, write
-from ibid.records import Hit, IngestReport
+from ibid.records import IngestReport
+from whole_pages import EVERY, check_whole, page, search_all
 
 KILLS: Final = 20
 FILES: Final = 20
-EVERY: Final = 1000
-"""More hits than there are passages: a search for all of them."""
-
 SMALL_COMMITS: Final = {"IBID_EMBEDDER_NAME": "hashing", "IBID_INGEST_BATCH": "1"}
-
-
-def page(name: str, edition: int) -> str:
-    """A file of three passages, each of which tells which file and edition it is from."""
-    said = f"in the common edition{edition} of {name.removesuffix('.md')}"
-    return "".join(f"# Part {part}\n\nThis is part{part} {said}.\n\n" for part in range(3))
 
 
 def change_folder(folder: Path, edition: int, chance: random.Random) -> None:
@@ -81,27 +73,6 @@ def kill_within(child: subprocess.Popen[str], lines: int, seconds: float) -> tup
     child.kill()
     hit = child.wait() == -signal.SIGKILL
     return hit, reported + child.stderr.read()
-
-
-def search_all(library: ibid.Library, mode: str) -> list[Hit]:
-    result = library.run_search(ibid.Query("common edition", ibid.OWNER), mode=mode, k=EVERY)
-    return list(result.hits)
-
-
-def check_whole(library: ibid.Library) -> None:
-    """Every document listed is there with all its passages, and no passage is there without."""
-    expected = []
-    for info in library.documents(ibid.OWNER):
-        document = library.document(info.id, ibid.OWNER)
-        editions = set(re.findall(r"edition(\d+)", document.text))
-        assert len(editions) == 1
-        passages = library.passages(info.id, ibid.OWNER)
-        assert len(passages) == info.passages == 3
-        assert [f"part{part}" in p.text for part, p in enumerate(passages)] == [True] * 3
-        assert all(document.text[p.span] == p.text for p in passages)
-        expected += [passage.id for passage in passages]
-    for mode in ("lexical", "dense", "hybrid"):
-        assert sorted(hit.passage.id for hit in search_all(library, mode)) == sorted(expected)
 
 
 def check_committed(library: ibid.Library, folder: Path, reads: list[str], reported: str) -> None:

@@ -45,12 +45,15 @@ def purge_documents(
     return version
 
 
-def empty_log(connection: sqlite3.Connection, folder: Path) -> None:
+def empty_log(connection: sqlite3.Connection, folder: Path, *, wait: bool = True) -> None:
     """Bring the write-ahead log into the database and cut it, so that no old page is left in it.
 
-    Raises LibraryLocked when another process reads for longer than SQLite waits.
+    Raises LibraryLocked when another process reads, with `wait` for longer than SQLite waits.
     """
+    (waited,) = connection.execute("PRAGMA busy_timeout").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {waited if wait else 0}")
     busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    connection.execute(f"PRAGMA busy_timeout = {waited}")
     if busy:
         raise LibraryLocked(
             f"the documents are erased, but another process still reads an old state of {folder}",

@@ -284,6 +284,16 @@ def read_generation(connection: sqlite3.Connection) -> int:
     return int(_read_value(connection, "lexical") or 0)
 
 
+def read_replaced_at(connection: sqlite3.Connection) -> float:
+    """When a re-index last replaced passages, in seconds since 1970; 0 for never."""
+    return float(_read_value(connection, "replaced_at") or 0)
+
+
+def is_erasing(connection: sqlite3.Connection) -> bool:
+    """Whether an erasure was begun and not brought to its end: files may hold what it erases."""
+    return _read_value(connection, "erasing") is not None
+
+
 def read_manifest(connection: sqlite3.Connection) -> Manifest | None:
     """What the library was made with; None before the first document."""
     stored = _read_value(connection, "manifest")

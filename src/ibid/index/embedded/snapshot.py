@@ -19,6 +19,7 @@ from ibid.index.embedded import reads
 from ibid.index.embedded.codec import load_json
 from ibid.index.embedded.files import SearchFiles
 from ibid.index.embedded.reads import LIVE
+from ibid.index.embedded.schema import reading_one_state
 from ibid.index.options import Approximation
 from ibid.protocols import Mention, Revision, Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage, Principals
@@ -142,10 +143,12 @@ class EmbeddedSnapshot:
         if not rows:
             return {}
         located = self._live.locate(rows)
-        infos = reads.read_infos(self._connect(), sorted(set(located.values())))
-        found = {row: infos[revision] for row, revision in located.items() if revision in infos}
-        names = {row: info.id for row, info in found.items()}
-        passages = reads.read_passages(self._connect(), list(found), names)
+        connection = self._connect()
+        with reading_one_state(connection):  # a purge between takes a document whole
+            infos = reads.read_infos(connection, sorted(set(located.values())))
+            found = {row: infos[revision] for row, revision in located.items() if revision in infos}
+            names = {row: info.id for row, info in found.items()}
+            passages = reads.read_passages(connection, list(found), names)
         return {row: (passages[row], info) for row, info in found.items() if row in passages}
 
     def documents(self, scope: Scope) -> list[DocumentInfo]:

@@ -4,7 +4,7 @@ A library that is embedded, analysed or cut anew keeps its documents, versions a
 changes are the passages of every text. They are staged text by text, so that a killed run goes on
 where it was, and at the end take rows after all that were ever used. Publishing is one transaction
 of the library's database: until it commits all readers have the old rows, afterwards the new ones.
-The old passages stay until the next writer comes, for those who were reading.
+The old passages stay for some minutes, for those who were reading.
 """
 
 from __future__ import annotations
@@ -156,6 +156,7 @@ class EmbeddedStaging:
             writes.write_manifest(self._library, self._manifest)
             writes.write_generation(self._library, generation)
             writes.write_first_row(self._library, first_row)
+            writes.mark_replaced(self._library)
             writes.publish(self._library, version, max(next_row, first_row))
         self._on_published()
         self.discard()

@@ -9,13 +9,14 @@ import re
 import shutil
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from ibid.errors import Corrupt, LibraryError
+from ibid.errors import Corrupt, LibraryError, LibraryLocked
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.connections import Connections
 from ibid.index.embedded.files import SearchFiles
@@ -31,6 +32,9 @@ Opened = TypeVar("Opened")
 
 VECTOR_FILE: Final = re.compile(r"\d+-\d+-v\d+(?:g\d+)?\.(?:faiss|clusters|part)")
 """The names of our files; what else lies in the folder is not ours to remove."""
+
+REPLACED_SECONDS: Final = 600.0
+"""So long passages stay that a re-index has replaced; no search or answer takes longer."""
 
 OPEN_TRIES: Final = 5
 """Times that files are looked up anew when a merge or purge has replaced one of them."""
@@ -136,6 +140,9 @@ class Storage:
                 try:
                     if clear:
                         self.clear_unpublished()
+                        if reads.is_erasing(self.connect()):
+                            with suppress(LibraryLocked):  # a reader's time; the next one tries
+                                self._end_erasing(wait=False)
                     yield
                 finally:
                     self._depth -= 1
@@ -145,19 +152,31 @@ class Storage:
 
     @contextmanager
     def erasing(self, *, clear: bool = True) -> Iterator[sqlite3.Connection]:
-        """The connection of a writer that erases; afterwards nothing erased is left in any file."""
-        from ibid.index.embedded.migrate import drop_copies  # noqa: PLC0415 - seldom needed
-        from ibid.index.embedded.purge import empty_log  # noqa: PLC0415 - likewise
-        from ibid.index.embedded.staging import drop_staging  # noqa: PLC0415 - likewise
+        """The connection of a writer that erases; afterwards nothing erased is left in any file.
+
+        Where it is killed on the way, the next writer brings that to its end.
+        """
+        from ibid.index.embedded.writes import mark_erasing  # noqa: PLC0415 - seldom needed
 
         with self.holding_lock(clear=clear):
             self.finish_postings()
+            mark_erasing(self.connect())
             yield self.connect()
             self.forget_postings()
             self.clear_unpublished()
-            drop_copies(self.database)
-            drop_staging(self.folder)
-            empty_log(self.connect(), self.folder)
+            self._end_erasing()
+
+    def _end_erasing(self, *, wait: bool = True) -> None:
+        """Remove every copy of what was erased. Raises LibraryLocked where one is being read."""
+        from ibid.index.embedded.migrate import drop_copies  # noqa: PLC0415 - seldom needed
+        from ibid.index.embedded.purge import empty_log  # noqa: PLC0415 - likewise
+        from ibid.index.embedded.staging import drop_staging  # noqa: PLC0415 - likewise
+        from ibid.index.embedded.writes import unmark_erasing  # noqa: PLC0415 - likewise
+
+        drop_copies(self.database)
+        drop_staging(self.folder)
+        empty_log(self.connect(), self.folder, wait=wait)
+        unmark_erasing(self.connect())
 
     def finish_postings(self) -> None:
         """Let the writer of postings go, once its merges are done."""
@@ -206,8 +225,10 @@ class Storage:
 
     @staticmethod
     def _drop_replaced_passages(connection: sqlite3.Connection) -> None:
-        """Delete the passages that a new generation has replaced; nobody reads them any more."""
+        """Delete the passages that a new generation has replaced, once nobody reads them."""
         first_row = reads.read_first_row(connection)
+        if time.time() - reads.read_replaced_at(connection) < REPLACED_SECONDS:
+            return
         if not connection.execute("SELECT 1 FROM passages WHERE row < ?", (first_row,)).fetchone():
             return
         with schema.transacting(connection):

@@ -287,6 +287,21 @@ def write_first_row(connection: sqlite3.Connection, row: int) -> None:
     _write_value(connection, "first_row", row)
 
 
+def mark_replaced(connection: sqlite3.Connection) -> None:
+    """Note that passages were replaced now: who reads them is given some time."""
+    _write_value(connection, "replaced_at", time.time())
+
+
+def mark_erasing(connection: sqlite3.Connection) -> None:
+    """Note that files and logs may hold what is to be erased, until `unmark_erasing`."""
+    _write_value(connection, "erasing", 1)
+
+
+def unmark_erasing(connection: sqlite3.Connection) -> None:
+    """Note that no file and no log holds anything that was erased."""
+    connection.execute("DELETE FROM library WHERE key = 'erasing'")
+
+
 def write_manifest(connection: sqlite3.Connection, manifest: Manifest) -> None:
     """Record what the library is made with."""
     _write_value(connection, "manifest", dump_json(dataclasses.asdict(manifest)))
