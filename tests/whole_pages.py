@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import Any, Final
 
 import ibid
+from ibid.reading.registry import read_bytes
 from ibid.records import Hit
 
 PARTS: Final = 3
@@ -22,6 +24,12 @@ def page(name: str, edition: int) -> str:
     """A file of three passages, each of which tells which file and edition it is from."""
     said = f"in the common edition{edition} of {name.removesuffix('.md')}"
     return "".join(f"# Part {part}\n\nThis is part{part} {said}.\n\n" for part in range(PARTS))
+
+
+def read_page(name: str, edition: int) -> ibid.Document:
+    """The same as a document, as reading the file gives it."""
+    document = read_bytes(page(name, edition).encode(), name, "text/markdown")
+    return replace(document, id=name)
 
 
 def find_edition(text: str) -> int:
@@ -45,17 +53,24 @@ def count_editions(hits: list[Hit]) -> dict[str, int]:
     return dict(found.keys())
 
 
+def check_whole_document(library: ibid.Library, id: str) -> tuple[int, list[str]]:
+    """The edition of a document that is there with all its passages, and their ids."""
+    document = library.document(id, ibid.OWNER)
+    passages = library.passages(id, ibid.OWNER)
+    assert [f"part{part}" in p.text for part, p in enumerate(passages)] == [True] * PARTS
+    return find_edition(document.text), [passage.id for passage in passages]
+
+
 def check_whole(library: ibid.Library) -> dict[str, int]:
     """The edition of every document; it is there with all its passages, and no passage without."""
     editions, expected = {}, []
     for info in library.documents(ibid.OWNER):
+        editions[info.id], ids = check_whole_document(library, info.id)
+        assert len(ids) == info.passages
         document = library.document(info.id, ibid.OWNER)
-        editions[info.id] = find_edition(document.text)
         passages = library.passages(info.id, ibid.OWNER)
-        assert len(passages) == info.passages == PARTS
-        assert [f"part{part}" in p.text for part, p in enumerate(passages)] == [True] * PARTS
         assert all(document.text[p.span] == p.text for p in passages)
-        expected += [passage.id for passage in passages]
+        expected += ids
     for mode in MODES:
         assert sorted(hit.passage.id for hit in search_all(library, mode)) == sorted(expected)
     return editions

@@ -140,9 +140,6 @@ class Storage:
                 try:
                     if clear:
                         self.clear_unpublished()
-                        if reads.is_erasing(self.connect()):
-                            with suppress(LibraryLocked):  # a reader's time; the next one tries
-                                self._end_erasing(wait=False)
                     yield
                 finally:
                     self._depth -= 1
@@ -164,7 +161,8 @@ class Storage:
             yield self.connect()
             self.forget_postings()
             self.clear_unpublished()
-            self._end_erasing()
+            if reads.is_erasing(self.connect()):
+                self._end_erasing()
 
     def _end_erasing(self, *, wait: bool = True) -> None:
         """Remove every copy of what was erased. Raises LibraryLocked where one is being read."""
@@ -208,6 +206,9 @@ class Storage:
         except ValueError:  # what a full disk left there is in the way of any writer
             generation = self._rebuild_postings()
         self.clear_files(generation)
+        if reads.is_erasing(connection):
+            with suppress(LibraryLocked):  # another process reads: the next writer tries again
+                self._end_erasing(wait=False)
 
     def clear_files(self, generation: int) -> None:
         """Remove the vector files and postings that are live no more; who reads them keeps them."""
