@@ -155,7 +155,10 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         """
         from ibid.flows.ingest import remove_documents
 
-        return remove_documents(ids, index=self._index, purge=purge)
+        report = remove_documents(ids, index=self._index, purge=purge)
+        if purge:
+            self.forget_golden(ids)
+        return report
 
     def set_said(self, ids: Sequence[str], said: Mapping[str, JSON]) -> IngestReport:
         """The same as `set`, with what is said as one mapping."""

@@ -118,13 +118,16 @@ class Upkeep:
         )
 
     def export(self, path: Path | str) -> Transferred:
-        """Write the last version, with access and sources, as one portable file.
+        """Write the last version, with access, sources and golden cases, as one portable file.
 
         Raises InputError for a path that exists or can't be written.
         """
+        from ibid.flows.golden import find_golden
         from ibid.flows.transfer import export_library
 
-        return export_library(Path(path), index=self._parts.index)
+        return export_library(
+            Path(path), index=self._parts.index, golden=find_golden(self.location)
+        )
 
     def import_file(self, path: Path | str) -> Transferred:
         """Take in the documents of an exported file; what is held already stays as it is.
@@ -132,8 +135,11 @@ class Upkeep:
         Raises DuplicateDocument for an id that holds another text, InputError, FormatTooNew,
         EmbedderMismatch.
         """
+        from ibid.flows.golden import find_golden
         from ibid.flows.transfer import import_library
 
         parts = self._parts
         opened = describe_library(parts.embedder, parts.ingest.chunking)
-        return import_library(Path(path), index=parts.index, opened=opened)
+        return import_library(
+            Path(path), index=parts.index, opened=opened, golden=find_golden(self.location)
+        )

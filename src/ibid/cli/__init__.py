@@ -31,6 +31,8 @@ VERBS: Final = {
     "open": ("answers", "Show the places that an answer cites."),
     "replay": ("answers", "Answer again from what an answer was made of."),
     "feedback": ("answers", "Say whether an answer was good."),
+    "evaluate": ("evaluate", "Measure retrieval and answers by golden questions."),
+    "golden": ("golden", "Keep the questions that the library is measured by."),
     "status": ("reading", "Tell what the library holds."),
     "convert": ("files", "Show a file as the document it becomes."),
     "chunk": ("files", "Show a file as the passages it becomes."),

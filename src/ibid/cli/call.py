@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import click
@@ -57,9 +58,19 @@ class Call:
         """Where the library lies that this call is about."""
         return find_library(self.place)
 
-    def load_settings(self, flags: Mapping[str, Any] | None = None) -> Settings:
-        """The settings in force, with what this call says by their keys; None says nothing."""
-        return load_settings({**self.flags, **(flags or {})}, library=self.find_library())
+    def load_settings(
+        self, flags: Mapping[str, Any] | None = None, *, override: Path | None = None
+    ) -> Settings:
+        """The settings in force, with what this call says by their keys; None says nothing.
+
+        `override` is a file that is stronger than the other files and the environment; what must
+        not leave this machine stays here all the same.
+        """
+        library = self.find_library()
+        said = {**self.flags, **(flags or {})}
+        if override is not None and load_settings(said, library=library).offline:
+            said["offline"] = True
+        return load_settings(said, library=library, override=override)
 
     def open_library(
         self,
@@ -68,15 +79,17 @@ class Call:
         sends: Sequence[Part] = (),
         flags: Mapping[str, Any] | None = None,
         reindexing: bool = False,
+        override: Path | None = None,
     ) -> Library:
         """The library, opened; made when it is missing and the verb may.
 
-        With `reindexing`, also one that was made with other parts than the settings name.
+        With `reindexing`, also one that was made with other parts than the settings name. An
+        `override` is as in `load_settings`.
 
         `sends` names the parts that the verb hands text to. Where such a part is not on this
         machine, a line on standard error says where the text goes.
         """
-        settings = self.load_settings(flags)
+        settings = self.load_settings(flags, override=override)
         library = open_library(
             self.find_library(), settings=settings, create=create, reindexing=reindexing
         )

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from ibid.evaluation.folding import fold_answer, fold_space, holds
+from ibid.evaluation.folding import fold_answer
 from ibid.records import Citation, Claim, Verdict
 
 HELD: Final = frozenset({Verdict.SUPPORTED, Verdict.SUPPORTED_ELSEWHERE})
@@ -73,13 +73,14 @@ def evidence_cited(
 ) -> float:
     """The share of the expected pieces and documents that a supported citation points at.
 
-    A piece is pointed at by a quote that holds it, or that is a part of it.
+    A piece is pointed at by a quote that holds its words in a row, or whose words it holds.
     """
     cited = [one for one in citations if one.verdict is Verdict.SUPPORTED and one.quote]
-    quotes = [fold_space(one.quote or "") for one in cited]
+    quotes = [one.quote or "" for one in cited]
     sources = {one.document_id for one in cited}
     found = [
-        any(holds(quote, piece) or holds(piece, quote) for quote in quotes) for piece in evidence
+        any(contains_match(quote, piece) or contains_match(piece, quote) for quote in quotes)
+        for piece in evidence
     ]
     found += [document in sources for document in documents]
     return sum(found) / len(found) if found else 0.0

@@ -33,18 +33,20 @@ ASKS: Final = ("?", "？", "؟", ";")
 
 
 def draft_document(document: Document, passages: Sequence[Passage]) -> Iterator[GoldenCase]:
-    """A draft for each section of a document that has a heading and a sentence to find.
+    """A draft for each section of a document that has a heading, and a sentence to find.
 
     The evidence is the first sentence of the section's text that one passage holds whole. A heading
-    that is a question is asked as it is.
+    that is a question is asked as it is, one that is the title asks for nothing.
     """
     language = detect_language(document.text) or "en"
-    for number, (heading, body) in enumerate(_list_sections(document), start=1):
+    title = document.title or document.id
+    sections = [one for one in _list_sections(document) if one[0].casefold() != title.casefold()]
+    for number, (heading, body) in enumerate(sections, start=1):
         evidence = _find_evidence(document, body, passages, language)
         if evidence is not None:
             yield GoldenCase(
                 id=f"draft-{document.id}-{number}",
-                question=_word_question(document.title or document.id, heading, language),
+                question=_word_question(title, heading, language),
                 contains=(evidence,),
                 documents={document.id: 1.0},
                 principals=None if document.allow is None else document.allow,

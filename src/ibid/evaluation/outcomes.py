@@ -63,11 +63,17 @@ GROUNDING: Final = {
     "citation_precision": citation_precision,
 }
 
+RELEVANCE: Final = "relevance"
+EVIDENCE: Final = "evidence_cited"
+
 ABSTAINING: Final = {
     "abstention_precision": abstention_precision,
     "abstention_recall": abstention_recall,
     "abstention_f1": abstention_f1,
 }
+
+ANSWERS: Final = (EVIDENCE, *CORRECTNESS, *GROUNDING, RELEVANCE, *ABSTAINING)
+"""Measures of answers by name."""
 
 Kind: TypeAlias = Literal["error", "retrieval", "abstained", "answered", "citation"]
 
@@ -156,16 +162,23 @@ def score_retrieval(case: GoldenCase, hits: Sequence[Hit], cuts: Sequence[int]) 
     if case.unanswerable:
         return {}
     ranking, judgements = rank_expected(case, hits)
-    scores = {
-        f"{name}@{k}": measure(ranking, judgements, k=k)
-        for name, measure in RETRIEVAL.items()
-        for k in cuts
-    }
+    scores = score_ranking(ranking, judgements, cuts)
     if case.contains:
         texts = [hit.passage.text for hit in hits]
         recall = partial(evidence_recall, texts, case.contains)
         scores |= {f"recall@{k}": recall(k) for k in cuts}
     return scores
+
+
+def score_ranking(
+    ranking: Sequence[str], judgements: Judgements, cuts: Sequence[int]
+) -> dict[str, float]:
+    """Each measure of a ranking at each of the ranks, as `recall@5`."""
+    return {
+        f"{name}@{k}": measure(ranking, judgements, k=k)
+        for name, measure in RETRIEVAL.items()
+        for k in cuts
+    }
 
 
 def score_answer(case: GoldenCase, answer: Answer) -> dict[str, float]:
@@ -178,7 +191,7 @@ def score_answer(case: GoldenCase, answer: Answer) -> dict[str, float]:
     text = answer.text if answered else ""
     scores: dict[str, float] = {}
     if not case.unanswerable:
-        scores["evidence_cited"] = evidence_cited(
+        scores[EVIDENCE] = evidence_cited(
             answer.citations, case.contains, () if case.contains else case.documents
         )
         if case.answers:
@@ -209,7 +222,7 @@ def find_failures(run: CaseRun, deepest: int) -> list[Failure]:
         failures.append(fail("answered", "answered, though nothing answers it"))
     if not run.case.unanswerable and run.abstained:
         failures.append(fail("abstained", "not answered, though there is an answer"))
-    elif run.answers.get("evidence_cited") == 0:
+    elif run.answers.get(EVIDENCE) == 0:
         failures.append(fail("citation", "answered from something else than is expected"))
     return failures
 
@@ -236,6 +249,24 @@ def sum_up(runs: Sequence[CaseRun], cuts: Sequence[int], *, drafts: int = 0) -> 
         failures=tuple(chain.from_iterable(find_failures(run, max(cuts)) for run in runs)),
         runs=tuple(runs),
     )
+
+
+def score_runs(
+    qrels: Mapping[str, Mapping[str, float]],
+    rankings: Mapping[str, Sequence[str]],
+    cuts: Sequence[int],
+) -> Evaluation:
+    """The evaluation of rankings of documents that came from elsewhere.
+
+    It is over all judged queries; one that has no ranking found nothing.
+    """
+    runs = []
+    for query, grades in qrels.items():
+        ranking = tuple(rankings.get(query, ()))
+        scores = score_ranking(ranking, grades, cuts)
+        case = GoldenCase(query, query, documents=grades)
+        runs.append(CaseRun(case, ranking=ranking, judgements=grades, retrieval=scores))
+    return sum_up(runs, cuts)
 
 
 def _average(scores: Sequence[Mapping[str, float]]) -> dict[str, Estimate]:

@@ -11,6 +11,7 @@ from ibid.evaluation.folding import strip_markers
 from ibid.evaluation.golden import GoldenCase
 from ibid.evaluation.outcomes import (
     CUTS,
+    RELEVANCE,
     CaseRun,
     Evaluation,
     rank_expected,
@@ -133,7 +134,7 @@ def add_relevance(runs: Sequence[CaseRun], embedder: Embedder) -> list[CaseRun]:
     texts = embedder.embed(list(answers.values()), kind="passage")
     cosines = dict(zip(answers, (questions * texts).sum(axis=1).tolist(), strict=True))
     return [
-        replace(run, answers={**run.answers, "relevance": max(0.0, cosines[run.case.id])})
+        replace(run, answers={**run.answers, RELEVANCE: max(0.0, cosines[run.case.id])})
         if run.case.id in cosines
         else run
         for run in runs

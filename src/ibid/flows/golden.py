@@ -45,6 +45,11 @@ class GoldenProblem:
 # -- the file -------------------------------------------------------------------------------------
 
 
+def find_golden(location: str) -> Path | None:
+    """Where the golden set of a library lies, there or not; None for one in a database."""
+    return None if "://" in location else Path(location) / GOLDEN_FILE
+
+
 def read_golden(path: Path) -> list[GoldenCase]:
     """The cases of a file. Raises EvaluationError for one that can't be read."""
     try:

@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from ibid.errors import DuplicateDocument, FormatTooNew, IbidError, InputError
+from ibid.evaluation.golden import dump_golden, parse_golden
+from ibid.flows.golden import add_cases, read_golden
 from ibid.flows.hashing import HASH_BYTES, hash_text
 from ibid.flows.ingest import enumerate_ids, find_stored
 from ibid.flows.manifest import check_manifest
@@ -49,25 +51,29 @@ DOCUMENTS: Final = "documents.jsonl"
 SOURCES: Final = "sources.jsonl"
 HASHES: Final = "vectors.hashes"
 VECTORS: Final = "vectors.float16"
+GOLDEN: Final = "golden.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class Transferred:
-    """What a file holds, or what was taken from it; `version` is the library's."""
+    """What a file holds, or what was taken from it; `version` is the library's, `golden` counts
+    golden cases."""
 
     version: int
     documents: int
     passages: int
     sources: int
     unchanged: int = 0
+    golden: int = 0
 
 
 # -- out ----------------------------------------------------------------------------------------
 
 
-def export_library(path: Path, *, index: Index) -> Transferred:
+def export_library(path: Path, *, index: Index, golden: Path | None = None) -> Transferred:
     """Write the last version of a library into a new file; other writers wait meanwhile.
 
+    `golden` is the library's file of golden cases, which goes along where it is there.
     The file appears whole or not at all. Raises InputError for a path that exists or can't be
     written, and for a library without any document.
     """
@@ -80,6 +86,10 @@ def export_library(path: Path, *, index: Index) -> Transferred:
     try:
         with index.writing(), zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
             transferred = _write_archive(archive, made, index)
+            if golden is not None and golden.exists():
+                cases = read_golden(golden)
+                archive.writestr(GOLDEN, "".join(dump_golden(cases)))
+                transferred = replace(transferred, golden=len(cases))
         part.replace(path)
     except OSError as error:
         raise InputError(f"{path} can't be written: {error}", hint="name another place") from error
@@ -145,8 +155,12 @@ def _dump_line(values: Mapping[str, Any]) -> bytes:
 # -- in -------------------------------------------------------------------------------------------
 
 
-def import_library(path: Path, *, index: Index, opened: Manifest) -> Transferred:
+def import_library(
+    path: Path, *, index: Index, opened: Manifest, golden: Path | None = None
+) -> Transferred:
     """Take the documents of an exported file into a library that was opened as `opened` says.
+
+    Its golden cases are added to those in `golden`.
 
     Those that the library holds with the same text stay as they are, so a killed import goes on
     where it was. Raises DuplicateDocument, with nothing changed, for an id that holds another
@@ -154,7 +168,12 @@ def import_library(path: Path, *, index: Index, opened: Manifest) -> Transferred
     """
     try:
         with zipfile.ZipFile(path) as archive, index.writing():
-            return _Import(archive, index).take_in(opened)
+            transferred = _Import(archive, index).take_in(opened)
+            if golden is None or GOLDEN not in archive.namelist():
+                return transferred
+            lines = archive.read(GOLDEN).decode("utf-8").split("\n")
+            added, _ = add_cases(golden, parse_golden(lines, f"{path}, {GOLDEN}"))
+            return replace(transferred, golden=len(added))
     except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
         if isinstance(error, IbidError):
             raise

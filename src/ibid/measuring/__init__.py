@@ -11,7 +11,7 @@ from ibid.errors import EvaluationError
 from ibid.flows.options import OnProgress, hold_principals
 from ibid.parts import Parts
 from ibid.protocols import Scope
-from ibid.records import OWNER, Answer, KeptAnswer, Owner, SearchResult
+from ibid.records import OWNER, Answer, IngestReport, KeptAnswer, Owner, SearchResult
 
 if TYPE_CHECKING:
     from ibid.evaluation.golden import GoldenCase
@@ -30,20 +30,15 @@ class Measuring:
     run_search: Callable[..., SearchResult]
     run_ask: Callable[..., Answer]
     answer: Callable[..., KeptAnswer]
+    ingest: Callable[..., IngestReport]
 
     @property
-    def golden_file(self) -> Path:
-        """Where the library's own golden set lies, whether it is there yet or not.
+    def golden_file(self) -> Path | None:
+        """Where the library's own golden set lies, whether it is there yet or not; None for a
+        library that is no folder."""
+        from ibid.flows.golden import find_golden
 
-        Raises EvaluationError for a library that is no folder.
-        """
-        from ibid.flows.golden import GOLDEN_FILE
-
-        if "://" in self.location:
-            raise EvaluationError(
-                "a library in a database has no golden set of its own", hint="name a file"
-            )
-        return Path(self.location) / GOLDEN_FILE
+        return find_golden(self.location)
 
     def evaluate(
         self,
@@ -78,6 +73,20 @@ class Measuring:
             ask=partial(self.run_ask, log=False),
             embedder=self._parts.embedder,
             on_progress=on_progress,
+        )
+
+    def take_in_collection(
+        self, folder: Path | str, *, on_progress: OnProgress | None = None
+    ) -> Sequence[GoldenCase]:
+        """The judged queries of a folder in BEIR's shape, whose documents this library then holds.
+
+        Those it lacks are taken in, so it may be new. Raises EvaluationError for one that holds
+        other documents.
+        """
+        from ibid.flows.collection import take_in_collection
+
+        return take_in_collection(
+            Path(folder), index=self._parts.index, ingest=self.ingest, on_progress=on_progress
         )
 
     def read_golden(
@@ -153,5 +162,19 @@ class Measuring:
 
         return accept_cases(self._find_golden(file), ids)
 
+    def forget_golden(self, ids: Iterable[str]) -> int:
+        """Drop the cases of the library's own set that were drawn from these documents; how many.
+
+        A case that a person wrote is theirs: it stays.
+        """
+        from ibid.flows.golden import forget_documents
+
+        return 0 if self.golden_file is None else forget_documents(self.golden_file, ids)
+
     def _find_golden(self, file: Path | str | None) -> Path:
-        return self.golden_file if file is None else Path(file)
+        found = self.golden_file if file is None else Path(file)
+        if found is None:
+            raise EvaluationError(
+                "a library in a database has no golden set of its own", hint="name a file"
+            )
+        return found

@@ -31,11 +31,13 @@ def load_settings(
     library: str | None = None,
     environ: Mapping[str, str] = os.environ,
     user_dir: Path | None = None,
+    override: Path | None = None,
 ) -> Settings:
     """The settings in force, with the origin of each.
 
     `flags` holds values by key, None for a flag that wasn't given; `library` is what
-    `find_library` found; `user_dir` is the user's configuration folder unless given.
+    `find_library` found; `user_dir` is the user's configuration folder unless given; `override` is
+    a file of settings that is stronger than all but flags.
 
     Raises BadSetting, naming file or variable, for an unknown name or a value that isn't allowed.
     """
@@ -48,16 +50,22 @@ def load_settings(
         values[key], origins[key] = _check(SETTINGS[key], value, where), where
 
     prices: dict[str, Price] = {}
-    for path in _list_files(user_dir or find_user_dir(), library):
+
+    def take_file(path: Path) -> None:
         for key, value in _read_file(path):
             if key == PRICES:
                 found = read_prices(value, str(path))
-                prices |= found
-                origins |= {f"{PRICES}.{model}": str(path) for model in found}
+                prices.update(found)
+                origins.update({f"{PRICES}.{model}": str(path) for model in found})
             else:
                 take(key, value, str(path))
+
+    for path in _list_files(user_dir or find_user_dir(), library):
+        take_file(path)
     for key, text in _read_environment(environ):
         take(key, _parse(SETTINGS[key], text), SETTINGS[key].variable)
+    if override is not None:
+        take_file(override)
     for key, value in (flags or {}).items():
         if value is not None:
             take(key, value, "flag")
