@@ -97,7 +97,7 @@ async function askOnce(talk, request) {
   try {
     const body = talk.history.length ? { ...request, history: talk.history } : request;
     const answer = await follow(callStream("ask", body, talk.stop.signal), reply);
-    show(reply, ...presentAnswer(answer), presentRating(answer));
+    show(reply, ...presentAnswer(answer), presentRating(answer, true));
     say(`${tellStatus(answer)}. ${answer.text}`);
     talk.history = [...talk.history, request.question, answer.text];
   } catch (error) {

@@ -56,10 +56,12 @@ function askAccess(info, change) {
 }
 
 function askDelete(info, change) {
-  const remove = () => change("Deleted", { method: "DELETE" });
+  const erase = make("input", { type: "checkbox", id: "erase" });
+  const remove = () => change("Deleted", { method: "DELETE", query: { id: info.id, purge: erase.checked } });
   askFirst(`Delete ${info.title ?? info.id}?`, "Delete", remove, [
-    make("p", {}, "It is found no more from now on. Answers that cited it will say that it is gone."),
+    make("p", {}, "It is found no more from now on. Earlier versions of the library keep it until they are vacuumed."),
     make("p", { class: "id" }, info.id),
+    make("div", { class: "tick" }, erase, make("label", { for: "erase" }, "Erase it from earlier versions too")),
   ]);
 }
 

@@ -3,17 +3,24 @@
 import { call } from "./api.js";
 import { makeActions } from "./changes.js";
 import { make, show } from "./dom.js";
+import { presentFolders } from "./folders.js";
 import { presentBody } from "./reading.js";
 import { fillWith, nothing } from "./states.js";
 import { count, tellDay } from "./text.js";
 import { makeUpload } from "./upload.js";
 
-/** Fills a place with the list. */
+const MOST = 1000; // documents that are fetched at once
+
+/** Fills a place with the list, and with the ways to add to it for those who may. */
 export function showDocuments(place) {
-  const list = make("div");
-  const load = () => fillWith(list, "Fetching the list …", () => presentList(load));
-  show(place, make("h1", {}, "Documents"), makeUpload(load), list);
-  load();
+  const [ways, list] = [make("div"), make("div")];
+  show(place, make("h1", {}, "Documents"), ways, list);
+  fillWith(ways, "Fetching the list …", async () => {
+    const { caller } = await call("status");
+    const load = () => fillWith(list, "Fetching the list …", () => presentList(caller, load));
+    load();
+    return [caller.scopes.includes("ingest") && makeUpload(caller.prefix, load)].filter(Boolean);
+  });
 }
 
 /** Fills a place with one document, named in the address. */
@@ -23,28 +30,51 @@ export function showDocument(place, query) {
   load();
 }
 
-async function presentList(load) {
-  const { documents } = await call("documents");
-  if (documents.length === 0) {
-    return [nothing("No documents here yet.", make("p", {}, "Add a file above, or sync a folder: "), make("code", {}, "ibid sync handbook/"))];
+async function presentList(caller, load) {
+  const [first, { sources }] = await Promise.all([fetchFrom(0), call("sources")]);
+  const folders = presentFolders(sources, caller.scopes.includes("admin"), load);
+  if (first.total === 0) {
+    const way = make("p", {}, "Add a file, or sync a folder: ", make("code", {}, "ibid sync handbook/"));
+    return [folders, nothing("No documents here yet.", way)].filter(Boolean);
   }
-  const rows = documents.map((info) => ({ info, element: presentRow(info, load) }));
-  const told = make("p", { class: "count", role: "status" }, count(documents.length, "document"));
+  return [folders, ...presentShelf(first, caller, load)].filter(Boolean);
+}
+
+function fetchFrom(offset) {
+  return call("documents", { query: { offset, most: MOST } });
+}
+
+function presentShelf(first, caller, load) {
+  const rows = [];
+  const shelf = make("ul", { class: "shelf" });
+  const told = make("p", { class: "count", role: "status" });
+  const more = make("button", { type: "button" }, "Show more");
   const field = make("input", { id: "narrow", type: "search", autocomplete: "off" });
-  field.addEventListener("input", () => {
+  const narrow = () => {
     const wanted = field.value.trim().toLowerCase();
     const fits = ({ id, title }) => `${id}\n${title ?? ""}`.toLowerCase().includes(wanted);
     for (const { info, element } of rows) element.hidden = !fits(info);
     const left = rows.filter(({ element }) => !element.hidden).length;
-    told.textContent = wanted ? `${left} of ${count(rows.length, "document")}` : count(rows.length, "document");
-  });
+    told.textContent = left < first.total ? `${left} of ${count(first.total, "document")}` : count(left, "document");
+  };
+  const append = ({ documents }) => {
+    const added = documents.map((info) => ({ info, element: presentRow(info, caller, load) }));
+    rows.push(...added);
+    shelf.append(...added.map(({ element }) => element));
+    more.hidden = rows.length >= first.total;
+    narrow();
+  };
+  field.addEventListener("input", narrow);
+  more.addEventListener("click", async () => append(await fetchFrom(rows.length)));
+  append(first);
   return [
     make("div", { class: "narrow" }, make("label", { for: "narrow" }, "Find by name"), field, told),
-    make("ul", { class: "shelf" }, ...rows.map(({ element }) => element)),
+    shelf,
+    more,
   ];
 }
 
-function presentRow(info, load) {
+function presentRow(info, caller, load) {
   const address = `#/document?${new URLSearchParams({ id: info.id })}`;
   return make(
     "li",
@@ -54,8 +84,13 @@ function presentRow(info, load) {
       make("span", { class: "id" }, info.id),
     ),
     make("p", { class: "facts" }, ...presentFacts(info)),
-    makeActions(info, load),
+    mayWrite(caller, info) && makeActions(info, load),
   );
+}
+
+/** Whether a reader may change a document; the service asks the same again. */
+function mayWrite({ scopes, prefix }, { id }) {
+  return scopes.includes("ingest") && id.startsWith(prefix);
 }
 
 function presentFacts(info) {
@@ -71,15 +106,15 @@ function tellAccess(allow) {
 }
 
 async function presentDocument(id, load) {
-  const found = await call("documents", { query: { id } });
+  const [found, { caller }] = await Promise.all([call("documents", { query: { id } }), call("status")]);
   return [
     make("p", { class: "back" }, make("a", { href: "#/documents" }, "← All documents")),
     make("h1", { dir: "auto" }, found.title ?? found.id),
     make("p", { class: "id" }, found.id),
     make("p", { class: "facts" }, ...presentFacts({ ...found, passages: countPassages(found) })),
-    makeActions(found, load),
+    mayWrite(caller, found) && makeActions(found, load),
     presentBody(found, 1).element,
-  ];
+  ].filter(Boolean);
 }
 
 function countPassages({ passages }) {

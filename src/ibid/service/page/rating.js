@@ -4,8 +4,12 @@ import { call } from "./api.js";
 import { make, say, show } from "./dom.js";
 import { failure } from "./states.js";
 
-/** The ways to say what an answer was worth, and a link to where it is kept. */
-export function presentRating(answer) {
+/**
+ * The ways to say what an answer was worth.
+ * @param {object} answer
+ * @param {boolean} [linked] whether a link leads to where it is kept
+ */
+export function presentRating(answer, linked = false) {
   const told = make("div", { class: "told" });
   const comment = make("input", { type: "text", "aria-label": "Why (optional)", placeholder: "Why? (optional)" });
   const rate = async (rating) => {
@@ -26,7 +30,7 @@ export function presentRating(answer) {
       make("button", { type: "button", onclick: () => rate("bad") }, "Bad"),
       comment,
     ),
-    make("p", { class: "keep" }, make("a", { href: address }, "Kept in the history"), ...presentGolden(answer)),
+    make("p", { class: "keep" }, linked && make("a", { href: address }, "Kept in the history"), presentGolden(answer)),
     told,
   );
 }
@@ -34,10 +38,10 @@ export function presentRating(answer) {
 /** A link that gives the answer as a line for a file of golden cases; none where nothing holds it. */
 function presentGolden(answer) {
   const held = answer.citations.some(({ verdict }) => verdict === "supported");
-  if (answer.status !== "abstained" && !held) return [];
+  if (answer.status !== "abstained" && !held) return null;
   const line = `${JSON.stringify(makeCase(answer))}\n`;
   const address = `data:application/x-ndjson;charset=utf-8,${encodeURIComponent(line)}`;
-  return [" · ", make("a", { href: address, download: `golden-${answer.answer_id}.jsonl` }, "Save as a golden case")];
+  return make("a", { href: address, download: `golden-${answer.answer_id}.jsonl` }, "Save as a golden case");
 }
 
 /**

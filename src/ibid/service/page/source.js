@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { make } from "./dom.js";
-import { presentPages } from "./pages.js";
+import { presentPage } from "./pages.js";
 import { mark, presentBody } from "./reading.js";
 import { fillWith } from "./states.js";
 import { locate, measure, tellPlace } from "./text.js";
@@ -54,7 +54,7 @@ async function load(citation, answer) {
   return [
     note && make("p", { class: "note" }, note),
     note && make("blockquote", { class: "words", dir: "auto" }, citation.quote),
-    citation.page && found.media_type === "application/pdf" && presentPages(found, citation, place),
+    citation.page && found.media_type === "application/pdf" && presentPage(found, citation, place),
     reading.element,
     make("p", { class: "after" }, make("a", { href: address }, "The whole document with its details")),
   ].filter(Boolean);

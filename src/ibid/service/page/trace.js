@@ -9,7 +9,7 @@ const ROWS = 12; // ranks that the picture shows; those beyond stand on one line
 const [LEFT, TOP, COLUMN, ROW] = [30, 34, 84, 20];
 
 /** The words of the stages. */
-const STAGES = { lexical: "words", dense: "meaning", feedback: "feedback", fused: "fused", final: "reranked", sent: "sent" };
+const STAGES = { lexical: "words", dense: "meaning", feedback: "alike", fused: "fused", final: "reranked", sent: "sent" };
 
 /** A fold that tells, when it is opened, how the sources of an answer were found. */
 export function showReasons(answer) {

@@ -1,15 +1,19 @@
 // Files that a reader adds: sent one by one, followed until they are read, each failure with its reason.
 
-import { call, sendFile } from "./api.js";
+import { sendFile } from "./api.js";
 import { make, say, show } from "./dom.js";
+import { followJob } from "./jobs.js";
 import { count } from "./text.js";
 
-const ASKING = 400; // milliseconds between two looks at a job
-
-/** The place to give files; `done` is called when something came in. */
-export function makeUpload(done) {
+/**
+ * The place to give files.
+ * @param {string} prefix what the ids begin with that this reader may write
+ * @param {() => void} done what is called when something came in
+ */
+export function makeUpload(prefix, done) {
   const field = make("input", { id: "files", type: "file", multiple: true });
   const folder = make("input", { id: "folder", type: "text", autocomplete: "off", placeholder: "handbook/" });
+  folder.value = prefix;
   const overwrite = make("input", { id: "overwrite", type: "checkbox" });
   const list = make("ul", { class: "sent", "aria-label": "Files sent" });
   const send = (files) => sendAll([...files], { folder: folder.value.trim(), overwrite: overwrite.checked, list, done });
@@ -75,19 +79,10 @@ async function sendOne(file, id, method, row) {
     const { job_id } = await sendFile(method, "documents", { id }, file, (part) => (row.bar.value = part));
     row.told.textContent = "reading";
     row.bar.removeAttribute("value");
-    return tellEnd(await follow(job_id), row);
+    return tellEnd(await followJob(job_id), row);
   } catch (error) {
     row.end("failed", `failed: ${error.message}`, error.hint && ` (${error.hint})`);
     return 0;
-  }
-}
-
-/** The job when it is over. */
-async function follow(id) {
-  for (;;) {
-    const job = await call(`jobs/${id}`);
-    if (job.state === "done" || job.state === "failed") return job;
-    await new Promise((go) => setTimeout(go, ASKING));
   }
 }
 
