@@ -14,6 +14,9 @@ from ibid.records import Hit
 WRAPPED_LINE: Final = 40
 """Characters of a line from which its break counts as a wrap inside a paragraph."""
 
+LONGEST_RUN: Final = 3
+"""Consecutive units that may stand together as evidence."""
+
 _BULLET: Final = re.compile(r"[ \t]*(?:[-*+•‣◦▪·]|\d{1,3}[.)]|[a-z][.)])[ \t]+")
 _ADDRESS: Final = re.compile(r"\b(?:MM?|Mrs?|Ms|Dr|Prof|Sra?|Srta|Hr|Fr|St|Nr)\.\Z")
 """An address that a name follows: its point ends no sentence."""
@@ -73,6 +76,13 @@ def split_units(text: str, *, start: int = 0, language: str | None = None) -> li
         if sentences and line.kind == "sentence":
             lead = sentences[-1].text if sentences[-1].text.endswith((":", "：")) else ""
     return units
+
+
+def list_runs(units: int) -> Iterator[tuple[int, int]]:
+    """The first and last of every run of at most LONGEST_RUN units, short ones first."""
+    for length in range(LONGEST_RUN):
+        for first in range(units - length):
+            yield first, first + length
 
 
 def _trimmed_sentences(text: str, line: _Line, language: str | None) -> Iterator[tuple[int, int]]:

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
-from typing import Final
+from typing import TYPE_CHECKING
 
-from ibid.answering.checking.alignment import Alignment
-from ibid.answering.checking.checks import CHECKS
-from ibid.answering.checking.fact_checks import count_held
-from ibid.answering.checking.facts import Facts, join_facts, read_facts
-from ibid.answering.evidence import Unit, find_language, split_units
+from ibid.answering.evidence import Unit, find_language, list_runs, split_units
 from ibid.records import Citation, Claim, Hit, Verdict
 
-LONGEST_EVIDENCE: Final = 3
-"""Consecutive sentences that may stand together as evidence."""
+if TYPE_CHECKING:
+    from ibid.answering.checking.facts import Facts
+    from ibid.answering.checking.support import Statements
 
 
 def verify_claims(
@@ -34,8 +30,22 @@ def verify_claims(
     return tuple(citation for claim in claims for citation in _verify_claim(claim, texts, language))
 
 
+class _Claim:
+    """A claim with what it states, which is read only where it is not its source's own words."""
+
+    def __init__(self, claim: Claim, language: str | None) -> None:
+        self.claim = claim
+        self._language = language
+
+    @cached_property
+    def facts(self) -> Facts:
+        from ibid.answering.checking.facts import read_facts  # noqa: PLC0415 - many word lists
+
+        return read_facts(self.claim.text, language=self._language)
+
+
 class _Source:
-    """A passage cut into units, each with its facts; read when it is first needed."""
+    """A passage cut into units, and what they state; read when it is first needed."""
 
     def __init__(self, hit: Hit, language: str | None) -> None:
         self.hit = hit
@@ -49,32 +59,20 @@ class _Source:
         )
 
     @cached_property
-    def facts(self) -> list[Facts]:
-        return [read_facts(_name_cells(unit), language=self._language) for unit in self.units]
+    def statements(self) -> Statements:
+        from ibid.answering.checking.support import Statements  # noqa: PLC0415 - likewise
 
-    @cached_property
-    def contexts(self) -> list[Facts]:
-        """What stands above each unit and holds for it: titles, table header, lead-in."""
         above = " \n".join([self.hit.document.title or "", *self.hit.passage.headings])
-        texts = [f"{above} \n{unit.context}" for unit in self.units]
-        return [read_facts(text, language=self._language, context=True) for text in texts]
+        return Statements(self.units, above, self._language)
 
-    def join(self, first: int, last: int) -> Facts:
-        """The facts of a run of units, with what stands above them."""
-        return join_facts([*self.facts[first : last + 1], *self.contexts[first : last + 1]])
-
-    @cached_property
-    def whole(self) -> Facts:
-        return join_facts([*self.facts, *self.contexts])
-
-
-def _name_cells(unit: Unit) -> str:
-    """What a unit says; each cell of a table's row with the head of its column."""
-    if unit.kind != "row" or not unit.context:
-        return unit.text
-    heads, cells = (text.split("|") for text in (unit.context, unit.text))
-    named = zip_longest(heads[: len(cells)], cells, fillvalue="")
-    return "|".join(f"{head} {cell}" for head, cell in named)
+    def find_repeated(self, claim: str) -> tuple[int, int] | None:
+        """Where whole units say the claim word for word; a part of one may leave out what denies
+        it."""
+        for first, last in list_runs(len(self.units)):
+            start, end = self.units[first].start, self.units[last].end
+            if _bare(claim) == _bare(self.hit.passage.text[start:end]):
+                return start, end
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +88,14 @@ class _Finding:
 def _verify_claim(
     claim: Claim, sources: Sequence[_Source], language: str | None
 ) -> Iterable[Citation]:
-    facts = read_facts(claim.text, language=language)
+    read = _Claim(claim, language)
     findings = {
-        number: _find_evidence(claim.text, facts, sources[number - 1])
+        number: _find_evidence(read, sources[number - 1])
         for number in claim.markers
         if number <= len(sources)
     }
     if not claim.markers:
-        yield Citation(None, claim, Verdict.UNCITED, _explain_uncited(claim.text, facts, sources))
+        yield Citation(None, claim, Verdict.UNCITED, _explain_uncited(read, sources))
     for number in claim.markers:
         finding = findings.get(number)
         if finding is None:
@@ -106,20 +104,20 @@ def _verify_claim(
         elif finding.reason is None:
             yield _cite(number, claim, finding, Verdict.SUPPORTED, None)
         else:
-            elsewhere = _find_elsewhere(claim.text, facts, sources, number)
+            elsewhere = _find_elsewhere(read, sources, number)
             yield _cite_other(number, claim, finding, elsewhere)
 
 
-def _explain_uncited(claim: str, facts: Facts, sources: Sequence[_Source]) -> str:
-    elsewhere = _find_elsewhere(claim, facts, sources, 0)
+def _explain_uncited(claim: _Claim, sources: Sequence[_Source]) -> str:
+    elsewhere = _find_elsewhere(claim, sources, 0)
     return f"source {elsewhere[0]} says it" if elsewhere else "no source says it"
 
 
 def _find_elsewhere(
-    claim: str, facts: Facts, sources: Sequence[_Source], but: int
+    claim: _Claim, sources: Sequence[_Source], but: int
 ) -> tuple[int, _Finding] | None:
     for number, source in enumerate(sources, 1):
-        finding = _find_evidence(claim, facts, source)
+        finding = _find_evidence(claim, source)
         if number != but and finding.reason is None:
             return number, finding
     return None
@@ -158,47 +156,15 @@ def _cite(
     )
 
 
-def _find_evidence(claim: str, facts: Facts, source: _Source) -> _Finding:
-    """The units that the claim repeats; else the run of units that covers it best.
-
-    Of runs that cover as many of its words and facts it is the shortest, then the one with more of
-    the words, the truest, the first. Short goes before true: a sentence that says another number
-    must not be rescued by a neighbour in which that number means something else. Where the claim
-    is not supported it is the run with most of its words: that is what it got wrong.
-    """
-    best: list[tuple[tuple[int, ...], _Finding]] = []
-    for first, last in _list_runs(len(source.units)):
-        span = source.units[first].start, source.units[last].end
-        if _is_repeated(claim, source.hit.passage.text[slice(*span)]):
-            return _Finding(source, *span, None)
-        alignment = Alignment(facts, source.join(first, last))
-        held = alignment.covered + count_held(alignment)
-        ranks = ((held, alignment.covered), (alignment.covered, held))
-        orders = [(-one, last - first, -other) for one, other in ranks]
-        if best and all(order > kept for order, (kept, _) in zip(orders, best, strict=True)):
-            continue
-        reasons = [reason for check in CHECKS if (reason := check(alignment, source.whole))]
-        finding = _Finding(source, *span, reasons[0] if reasons else None)
-        found = [((*order, len(reasons), first), finding) for order in orders]
-        best = [
-            min(pair, key=lambda one: one[0]) for pair in zip(best or found, found, strict=True)
-        ]
-    if not best:
+def _find_evidence(claim: _Claim, source: _Source) -> _Finding:
+    """The units that the claim repeats; else the run of units that supports it best."""
+    if (repeated := source.find_repeated(claim.claim.text)) is not None:
+        return _Finding(source, *repeated, None)
+    if not source.units:
         return _Finding(source, 0, len(source.hit.passage.text), "the passage says nothing")
-    (_, fullest), (_, nearest) = best
-    return nearest if fullest.reason and nearest.reason else fullest
-
-
-def _list_runs(units: int) -> Iterator[tuple[int, int]]:
-    """The first and last of every run of at most LONGEST_EVIDENCE units, short ones first."""
-    for length in range(LONGEST_EVIDENCE):
-        for first in range(units - length):
-            yield first, first + length
-
-
-def _is_repeated(claim: str, units: str) -> bool:
-    """Whether a claim is whole units, word for word; a part of one may leave out what denies it."""
-    return _bare(claim) == _bare(units)
+    support = source.statements.find_support(claim.facts)
+    first, last = source.units[support.first], source.units[support.last]
+    return _Finding(source, first.start, last.end, support.reason)
 
 
 def _bare(text: str) -> str:

@@ -57,5 +57,6 @@ def _patterns(table: str) -> tuple[tuple[Bound, re.Pattern[str]], ...]:
 def _compile(phrases: str, *, behind: bool) -> re.Pattern[str]:
     if behind:
         return re.compile(rf"\s*{_COUNTER}{_COUNTED}(?:{phrases})", re.IGNORECASE)
-    edge = r"(?:(?<!\w)|(?<=[⺀-鿿]))"
+    # Without regard to case, each of these thousands of characters would be looked up.
+    edge = r"(?:(?<!\w)|(?<=(?-i:[⺀-鿿])))"
     return re.compile(rf"{edge}(?:{phrases})\s*{_ARTICLE}\Z", re.IGNORECASE)
