@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,7 +23,7 @@ _WORD: Final = late(
     lambda: rf"[^\W_](?:[\w{scripts.list_marks()}'’.\-]*[\w{scripts.list_marks()}])?"
 )
 _UNSPACED_ASIAN: Final = late(lambda: f"[{scripts.EAST_ASIAN}{scripts.SOUTHEAST_ASIAN}]")
-_HANGUL: Final = re.compile("[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
+_HANGUL: Final = late(lambda: "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +230,7 @@ def _list_words(question: str, language: str | None) -> Iterator[tuple[int, str]
     asked = ask_terms(question, language)
     for match in _WORD().finditer(question):
         word = match[0]
-        if not _UNSPACED_ASIAN().search(word) or _HANGUL.search(word):
+        if not _UNSPACED_ASIAN().search(word) or _HANGUL().search(word):
             if asked.intersection(content_terms(word, language)):
                 yield match.start(), word
             continue

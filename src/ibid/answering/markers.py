@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ibid.language.late import late
+
 HIGHEST_NUMBER: Final = 99
 """A bracketed number above this, and above the number of sources, is a year or a code."""
 
@@ -23,17 +25,19 @@ _MARKER: Final = re.compile(
     rf"|[(（](?!\d){_LABEL}{_NUMBERS}[)）]",
     re.IGNORECASE,
 )
-_ROUND_MARKER: Final = re.compile(rf"(?<=[^\W\d_] )\({_NUMBERS}\)(?=[.,;!?]|\s*\Z|\s*\n)")
+_ROUND_MARKER: Final = late(lambda: rf"(?<=[^\W\d_] )\({_NUMBERS}\)(?=[.,;!?]|\s*\Z|\s*\n)")
 """In round brackets, without a word: read only where nothing in the answer is a surer marker."""
 
 _LABEL_START: Final = "|".join(
     sorted({re.escape(label[:end]) for label in _LABELS for end in range(1, len(label) + 1)})
 )
-_INSIDE_MARKER: Final = re.compile(
-    rf"[\[［【](?:\^|{_LABEL_START})?[\d \t,;，、&:#–—-]*(?:(?<=[,;，、& ])(?:{_LABEL_START})"
-    r"[\d \t,;，、&:#–—-]*)*(?:†[^】\n]{0,40})?\Z"
-    rf"|[(（](?:(?:{_LABEL_START})[\d \t,;，、&:#–—-]*)?\Z",
-    re.IGNORECASE,
+_INSIDE_MARKER: Final = late(
+    lambda: (
+        rf"(?i)[\[［【](?:\^|{_LABEL_START})?[\d \t,;，、&:#–—-]*"
+        rf"(?:(?<=[,;，、& ])(?:{_LABEL_START})"
+        r"[\d \t,;，、&:#–—-]*)*(?:†[^】\n]{0,40})?\Z"
+        rf"|[(（](?:(?:{_LABEL_START})[\d \t,;，、&:#–—-]*)?\Z"
+    )
 )
 _SENTENCE_CLOSES: Final = re.compile(
     r"(?:[\[［][^\]］\n]*[\]］])*(?:[.,;:!?)]+(?=\s|\Z)|[ \t]*(?:\n|\Z))"
@@ -67,7 +71,7 @@ def find_markers(answer: str, sources: int) -> list[Marker]:
     verbatim = [match.span() for match in _VERBATIM.finditer(answer)]
     highest = max(sources, HIGHEST_NUMBER)
     markers = list(_read_matches(answer, _MARKER, verbatim, highest))
-    return markers or list(_read_matches(answer, _ROUND_MARKER, verbatim, sources))
+    return markers or list(_read_matches(answer, _ROUND_MARKER(), verbatim, sources))
 
 
 def hold_back_markers(pieces: Iterable[str]) -> Iterator[str]:
@@ -79,7 +83,7 @@ def hold_back_markers(pieces: Iterable[str]) -> Iterator[str]:
     for piece in pieces:
         held += piece
         opening = max(held.rfind(bracket) for bracket in "[［【(（")
-        waits = opening >= 0 and _INSIDE_MARKER.match(held, opening)
+        waits = opening >= 0 and _INSIDE_MARKER().match(held, opening)
         ready = opening if waits else len(held)
         if ready:
             yield held[:ready]

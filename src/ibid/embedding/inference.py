@@ -23,6 +23,9 @@ Pooling: TypeAlias = Literal["mean", "cls"]
 TOKENS_PER_BATCH: Final = 1024
 """Longest text times texts of one run; more gains nothing on a processor and costs memory."""
 
+MOST_PADDING: Final = 1.3
+"""Longest text of a run by its shortest: padding takes as long as text."""
+
 TEXTS_PER_WINDOW: Final = 1024
 """Texts that are tokenized and sorted by length at a time, so that memory is bounded."""
 
@@ -104,11 +107,12 @@ def plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
     """The indices of the texts in batches of like length, short ones first.
 
     A batch costs its longest text times its count, since all are padded to the longest; that
-    stays within TOKENS_PER_BATCH save for a batch of one.
+    stays within TOKENS_PER_BATCH save for a batch of one, and the padding within MOST_PADDING.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and lengths[index] * (len(batch) + 1) > TOKENS_PER_BATCH:
+        full = lengths[index] * (len(batch) + 1) > TOKENS_PER_BATCH
+        if batch and (full or lengths[index] > MOST_PADDING * lengths[batch[0]]):
             yield batch
             batch = []
         batch.append(index)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
+from ibid.language.late import late
 from ibid.language.scripts import UNSPACED
 from ibid.ranking.select import TWINS_SOUGHT, Twin
 from ibid.records import Hit
@@ -28,7 +29,8 @@ PERMUTATIONS: Final = 128
 MARGIN: Final = 0.15
 """How far below the threshold an estimate may be for the sets to be compared."""
 
-_WORD: Final = re.compile(rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_WORD: Final = late(lambda: rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
+_ASCII_WORD: Final = re.compile(r"[^\W_]+", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def make_print(text: str) -> Print:
     """What a text is compared by."""
     from rensa import RMinHash  # noqa: PLC0415 - a search that shows every hit needs none
 
-    words = _WORD.findall(text)
+    words = (_ASCII_WORD if text.isascii() else _WORD()).findall(text)
     folded = [word.casefold() for word in words]
     runs = range(max(1, len(folded) - SHINGLE_WORDS + 1))
     shingles = frozenset(tuple(folded[at : at + SHINGLE_WORDS]) for at in runs)
