@@ -16,9 +16,9 @@ from ibid.errors import AccessDenied, BadQuery
 from ibid.evaluation.golden import parse_golden
 from ibid.flows.diagnose import Diagnostician, count_causes, diagnose_golden
 from ibid.flows.diagnosis import STAGES, Diagnosis, Expected
-from ibid.inspection.shapes import shape_diagnosis
 from ibid.protocols import Generator, Reranker, Window
 from ibid.records import OWNER, Prompt, Query
+from ibid.shapes.inspection import shape_diagnosis
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import ScriptedGenerator
 

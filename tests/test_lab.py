@@ -11,9 +11,9 @@ import ibid
 from command_line import call
 from ibid.errors import BadSetting
 from ibid.flows.lab import MOST_CHARACTERS, Lab, LabOptions
-from ibid.inspection.shapes import shape_lab
 from ibid.language.presets import find_words
 from ibid.records import Document
+from ibid.shapes.inspection import shape_lab
 from ibid.testing.embedders import HashingEmbedder
 from test_conformance import DATA, EXAMPLES, FILE
 

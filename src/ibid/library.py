@@ -158,6 +158,7 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         report = remove_documents(ids, index=self._index, purge=purge)
         if purge:
             self.forget_golden(ids)
+            self.forget_trials()
         return report
 
     def set_said(self, ids: Sequence[str], said: Mapping[str, JSON]) -> IngestReport:

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
+from ibid.errors import LibraryError
 from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
 from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker
 
 
+def _refuse_scratch(folder: Path) -> Index:
+    raise LibraryError("no engine for a scratch library", hint="open the library by ibid.open")
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a library works with; `openers.py` makes them from names and settings."""
+    """What a library works with; `openers.py` makes them from names and settings.
+
+    `open_scratch` opens a library of the embedded engine that is made to try something.
+    """
 
     index: Index
     embedder: Embedder
@@ -23,6 +32,7 @@ class Parts:
     keep_days: float
     reranker: Reranker | None = None
     open_reranker: Callable[[str], Reranker | None] = lambda name: None
+    open_scratch: Callable[[Path], Index] = _refuse_scratch
     close_models: Callable[[], None] = lambda: None
 
 

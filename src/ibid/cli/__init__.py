@@ -45,6 +45,7 @@ VERBS: Final = {
     "export": ("upkeep", "Write the library as one portable file."),
     "import": ("upkeep", "Take in the documents of an exported file."),
     "diagnose": ("diagnosing", "Tell which stage lost the text that a question should find."),
+    "tune": ("tuning", "Look for settings that find more of what golden questions expect."),
     "size": ("inspecting", "Tell how large an index gets, and how to ask what it holds."),
     "lab": ("inspecting", "Try how documents are cut and searched, and see the evidence's rank."),
     "config": ("settings", "Show the settings and where each came from."),

@@ -9,9 +9,8 @@ import click
 
 from ibid.cli.call import Call, Outcome, Part, read_principals, verb
 from ibid.cli.words import join_words, make_table, shorten
-from ibid.errors import EvaluationError
-from ibid.inspection.shapes import shape_causes, shape_diagnosis
 from ibid.records import OWNER, Query, SearchMode
+from ibid.shapes.inspection import shape_causes, shape_diagnosis
 
 if TYPE_CHECKING:
     from ibid.evaluation.golden import GoldenCase
@@ -79,7 +78,9 @@ def diagnose_command(
         given = {name: value for name, value in changes.items() if value is not None}
         diagnostician = lib.open_diagnostician(call.principals, answering=not retrieval, **given)
         if golden is not None:
-            return _diagnose_golden(_read_golden(golden), diagnostician, asker)
+            from ibid.flows.golden import read_golden
+
+            return _diagnose_golden(read_golden(golden), diagnostician, asker)
         from ibid.flows.diagnosis import Expected
 
         query = Query(
@@ -102,16 +103,6 @@ def _diagnose_golden(cases: list[GoldenCase], diagnostician: Diagnostician, aske
     lost = any(one.diagnosis.first_failure for one in diagnosed)
     words = join_words(_tell_causes(causes, len(diagnosed)), _tell_lost(diagnosed), by="\n\n")
     return Outcome(shape_causes(diagnosed, causes), words, LOST if lost else 0)
-
-
-def _read_golden(path: Path) -> list[GoldenCase]:
-    from ibid.evaluation.golden import parse_golden
-
-    try:
-        lines = path.read_text("utf-8-sig").splitlines()
-    except (OSError, ValueError) as error:
-        raise EvaluationError(f"{path} can't be read: {error}", hint="give a text file") from error
-    return parse_golden(lines, str(path))
 
 
 def _tell_diagnosis(diagnosis: Diagnosis) -> str:

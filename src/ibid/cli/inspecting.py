@@ -12,9 +12,9 @@ from ibid.chunking.options import By
 from ibid.cli.call import FOUND_NOTHING, Call, Outcome, verb
 from ibid.cli.words import count_words, indent, join_words, make_table, shorten, tell_facts
 from ibid.errors import BadQuery
-from ibid.inspection.shapes import shape_lab, shape_size
 from ibid.openers import choose_embedder
 from ibid.records import Document
+from ibid.shapes.inspection import shape_lab, shape_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

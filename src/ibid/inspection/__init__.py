@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ibid.flows.options import hold_principals
+from ibid.flows.options import OnProgress, hold_principals
 from ibid.parts import Parts
 from ibid.protocols import Scope
 from ibid.records import Owner, Query
 
 if TYPE_CHECKING:
+    from ibid.evaluation.golden import GoldenCase
     from ibid.flows.diagnose import Diagnostician
     from ibid.flows.diagnosis import Diagnosis
     from ibid.flows.lab import Analyze, Lab
     from ibid.flows.size import Sized
+    from ibid.flows.tune import Tuned, TuneOptions
 
 
 class Inspection:
-    """What is asked about how a library works; nothing here changes it."""
+    """What is asked about how a library works; nothing here changes it.
 
+    `principals` is the set that the caller holds.
+    """
+
+    location: str
     _parts: Parts
 
     def size(
@@ -99,6 +105,29 @@ class Inspection:
             generator=parts.open_generator() if answering else None,
             reranker=parts.reranker,
         )
+
+    def tune(
+        self,
+        cases: Sequence[GoldenCase],
+        options: TuneOptions | None = None,
+        *,
+        on_progress: OnProgress = lambda progress: None,
+    ) -> Tuned:
+        """The settings that find best what golden cases expect; see `flows.tune.tune`.
+
+        Scratch libraries are made beside this one and removed at the end; a run that was stopped
+        goes on where it was; let one run at a time. Nothing of this library is changed. Raises
+        EvaluationError, and what searching raises.
+        """
+        from ibid.inspection.workshop import tune_library
+
+        return tune_library(self.location, self._parts, cases, options, on_progress)
+
+    def forget_trials(self) -> None:
+        """Drop what a run of tuning that was stopped has left: it holds the documents' texts."""
+        from ibid.inspection.workshop import drop_scratch
+
+        drop_scratch(self.location)
 
     def open_lab(
         self,

@@ -133,6 +133,7 @@ def _gather_parts(
         ),
         reranker=open_reranker(settings.search.rerank, rerank_parts),
         open_reranker=partial(open_reranker, parts=rerank_parts),
+        open_scratch=lambda folder: open_index(str(folder), settings, create=True),
         close_models=models.close,
     )
 

@@ -6,15 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from ibid.evaluation.approach import CHARACTERS_PER_TOKEN
 from ibid.evaluation.sizing import choose_engine, size_embedded, size_vectors
 
 if TYPE_CHECKING:
     from ibid.evaluation.approach import Approach
+    from ibid.evaluation.intervals import Estimate
     from ibid.evaluation.sizing import IndexSize
     from ibid.flows.diagnose import DiagnosedCase
     from ibid.flows.diagnosis import Diagnosis
     from ibid.flows.lab import LabChunk, LabResult
-    from ibid.shapes import Shape
+    from ibid.flows.tune import Tuned
+    from ibid.shapes.plain import Shape
 
 
 def shape_size(size: IndexSize, dimension: int, approach: Approach) -> Shape:
@@ -56,6 +59,41 @@ def shape_causes(diagnosed: Sequence[DiagnosedCase], causes: Mapping[str, int]) 
         "queries": len(diagnosed),
         "causes": dict(causes),
         "cases": [{"id": one.case_id, **shape_diagnosis(one.diagnosis)} for one in diagnosed],
+    }
+
+
+def shape_tuned(tuned: Tuned, *, applied: bool) -> Shape:
+    """The candidates that went furthest, best first, and what the winner is worth on questions
+    that were held out, beside what is in force."""
+    from ibid.evaluation.tuning import list_rows  # noqa: PLC0415 - only after tuning
+
+    return {
+        "table": [
+            {
+                "settings": str(row.candidate),
+                "questions": row.questions,
+                "ndcg": row.quality,
+                "recall": row.recall,
+                "tokens": row.characters / CHARACTERS_PER_TOKEN,
+                "milliseconds": row.milliseconds,
+            }
+            for row in list_rows(tuned.rungs)
+        ],
+        "before": _shape_worth(tuned.before, tuned, 0),
+        "after": _shape_worth(tuned.after, tuned, 1),
+        "settings": dict(tuned.settings),
+        "kept": tuned.kept,
+        "applied": applied,
+        "reindex": any(key.startswith("chunking.") for key in tuned.settings),
+        "embedded": tuned.embedded,
+    }
+
+
+def _shape_worth(estimate: Estimate, tuned: Tuned, place: int) -> Shape:
+    return {
+        **asdict(estimate),
+        "tokens": tuned.tokens[place],
+        "milliseconds": tuned.milliseconds[place],
     }
 
 
