@@ -76,13 +76,14 @@ def make_plan(
     plan = Plan()
     seen: set[str] = set()
     for file in listing:
-        id = name_document(source, file.path)
-        skip = file.skip or ("ignored by ibid.toml" if rules.for_path(file.path).ignore else None)
+        path = file.path
+        skip = file.skip or ("ignored by ibid.toml" if rules.ignore(path) else None)
         if skip is not None:
-            plan.skipped.append(Skipped(id, skip))
+            plan.skipped.append(Skipped(name_document(source, path), skip))
             continue
-        seen.add(file.path)
-        seen.update(known.inside.get(file.path, ()))
+        seen.add(path)
+        if path in known.inside:
+            seen.update(known.inside[path])
         _settle_file(file, source, known, plan, everything=everything)
     for folder, reason in unreadable.items():
         id = name_document(source, folder)
@@ -112,25 +113,31 @@ def _settle_file(
     everything: bool,
 ) -> None:
     """Tell whether a file is to be read; its attachments share its fate."""
-    state = known.files.get(file.path)
-    id = name_document(source, file.path)
+    path = file.path
+    state = known.files.get(path)
+    id = name_document(source, path)
     if state is None or state.stat != file.stat or everything:
         plan.read.append(file)
     elif state.status == "failed":
         plan.failed.append(Failed(id, state.error, state.message))
     elif state.status == "skipped":
         plan.skipped.append(Skipped(id, state.message))
+    elif known.hashes.get(id) != state.content_hash:
+        plan.read.append(file)
+    elif path not in known.inside:
+        plan.unchanged += 1
+    elif _hold_inside(path, source, known):
+        plan.unchanged += 1 + len(known.inside[path])
     else:
-        paths = [file.path, *known.inside.get(file.path, ())]
-        if all(_is_as_read(path, source, known) for path in paths):
-            plan.unchanged += len(paths)
-        else:
-            plan.read.append(file)
+        plan.read.append(file)
 
 
-def _is_as_read(path: str, source: SourceInfo, known: Known) -> bool:
-    """Whether the library still holds what a file or attachment became when it was read."""
-    return known.hashes.get(name_document(source, path)) == known.files[path].content_hash
+def _hold_inside(path: str, source: SourceInfo, known: Known) -> bool:
+    """Whether the library still holds what the attachments of a file became when it was read."""
+    return all(
+        known.hashes.get(name_document(source, inside)) == known.files[inside].content_hash
+        for inside in known.inside[path]
+    )
 
 
 def find_movable(plan: Plan, known: Known) -> dict[str, str]:

@@ -86,21 +86,21 @@ class FolderSource:
                 f"{self.root} can't be listed: {reason}", hint="nothing was changed; try again"
             )
         while levels:
-            found = next(levels[-1], None)
-            if found is None:
-                levels.pop()
-            elif isinstance(found, _Place):
-                levels.append(self._list_folder(found))
-            else:
+            for found in levels[-1]:
+                if isinstance(found, _Place):
+                    levels.append(self._list_folder(found))
+                    break
                 yield found
+            else:
+                levels.pop()
 
     def _list_folder(self, place: _Place) -> Iterator[SourceFile | _Place]:
         """The entries of one folder, in order; its subfolders as places still to be listed."""
         folder = self.root / place.path
         try:
             with os.scandir(folder) as listing:
-                entries = sorted(listing, key=_sort_key)
-            if any(entry.name == IGNORE_FILE for entry in entries):
+                entries = sorted((_name_entry(entry), entry) for entry in listing)
+            if any(name == IGNORE_FILE for name, _ in entries):
                 patterns = parse_patterns(read_small_file(folder / IGNORE_FILE) or "")
                 place = _Place(place.path, (*place.ignores, (len(place.path), patterns)))
         except OSError as error:
@@ -109,23 +109,23 @@ class FolderSource:
         except ValueError as error:
             self.unreadable[place.path] = f"its {IGNORE_FILE} can't be used: {error}"
             return iter(())
-        return (found for entry in entries if (found := self._look_at(entry, place)) is not None)
+        found = (self._look_at(name, entry, place) for name, entry in entries)
+        return (one for one in found if one is not None)
 
-    def _look_at(self, entry: os.DirEntry[str], place: _Place) -> SourceFile | _Place | None:
+    def _look_at(
+        self, name: str, entry: os.DirEntry[str], place: _Place
+    ) -> SourceFile | _Place | None:
         """A file, a folder to go into, or None for what is no document or has vanished."""
-        path = place.path + entry.name
-        if entry.name == IGNORE_FILE or path == RULES_FILE:
+        path = place.path + name
+        if name == IGNORE_FILE or path == RULES_FILE:
             return None
-        folder = _is_folder(entry)
-        if folder:
-            path += "/"
-        if not _is_printable(entry.name):
+        if not _is_printable(name):
             return SourceFile(_print_path(path), _NO_STAT, "its name can't be printed as text")
-        if entry.name.startswith("."):
+        if name.startswith("."):
             return SourceFile(path, _NO_STAT, "hidden")
-        if place.ignores_path(path):
+        if place.ignores and place.ignores_path(path):
             return SourceFile(path, _NO_STAT, f"ignored by {IGNORE_FILE}")
-        if folder:
+        if name.endswith("/"):
             if os.path.exists(self.root / path / LIBRARY_FILE):
                 return SourceFile(path, _NO_STAT, "a library of ibid")
             return _Place(path, place.ignores)
@@ -133,14 +133,14 @@ class FolderSource:
 
     def _look_at_file(self, entry: os.DirEntry[str], path: str) -> SourceFile | None:
         try:
-            if entry.is_symlink():
-                return SourceFile(path, _NO_STAT, "a link; what it leads to is read where it lies")
-            found = entry.stat()
+            found = entry.stat(follow_symlinks=False)
         except FileNotFoundError:
             return None
         except OSError as error:
             self.unreadable[path] = error.strerror or str(error)
             return None
+        if stat.S_ISLNK(found.st_mode):
+            return SourceFile(path, _NO_STAT, "a link; what it leads to is read where it lies")
         file_stat = FileStat(found.st_size, found.st_mtime_ns, found.st_ino, found.st_ctime_ns)
         return SourceFile(path, file_stat, _refuse_file(entry.name, found))
 
@@ -153,12 +153,9 @@ def _refuse_file(name: str, found: os.stat_result) -> str | None:
     return "empty" if found.st_size == 0 else None
 
 
-def _sort_key(entry: os.DirEntry[str]) -> str:
-    return entry.name + "/" if _is_folder(entry) else entry.name
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    return entry.is_dir(follow_symlinks=False)
+def _name_entry(entry: os.DirEntry[str]) -> str:
+    """The name, with `/` at the end of a folder's: so they stand in the order of paths."""
+    return entry.name + "/" if entry.is_dir(follow_symlinks=False) else entry.name
 
 
 def _is_printable(name: str) -> bool:

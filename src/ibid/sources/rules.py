@@ -83,6 +83,13 @@ class Rules:
         """The merged rules for a file, by its path relative to the folder."""
         return merge_rules(rule.keys for rule in self.rules if rule.patterns.cover(path))
 
+    def ignore(self, path: str) -> bool:
+        """The same as `for_path(path).ignore`, which every file of a folder is asked."""
+        for rule in reversed(self.rules):
+            if "ignore" in rule.keys and rule.patterns.cover(path):
+                return bool(rule.keys["ignore"])
+        return False
+
 
 def merge_rules(rules: Iterable[Mapping[str, Any]]) -> RuleSet:
     """The rule set of checked rules, in their order; a value is locked when its own rule is."""
