@@ -87,8 +87,19 @@ def test_a_search_holds_to_it_in_every_mode(harbour: ibid.Library, mode: SearchM
     # one word is left out in all its forms, in the language of each document
     assert find('"pier" night -close') == {"north", "turned"}
     assert find('boats -"north pier" -page', 3) <= {"turned", "south", "deutsch"}
-    assert find('"no such words" boats') == set()
     assert "secret" not in find('"north pier"')
     # exactly k where k exist, also where what would come first is left out
     assert len(find("boats at night -pier", 60)) == 60
+    harbour.close()
+
+
+def test_a_phrase_that_nothing_holds_is_given_up_with_a_warning(harbour: ibid.Library) -> None:
+    found = harbour.run_search(Query('Where is the "southern pier" of the boats?'), k=3)
+    assert len(found.hits) == 3
+    assert found.warnings == ('no passage holds "southern pier": its words were searched instead',)
+    hidden = harbour.run_search(Query('"pier is for smugglers"'), mode="lexical")
+    absent = harbour.run_search(Query('"pier is for rabbits"'), mode="lexical")
+    assert [hit.document_id for hit in hidden.hits] == [hit.document_id for hit in absent.hits]
+    assert len(hidden.warnings) == len(absent.warnings) == 1
+    assert harbour.run_search(Query('"zebra crossing"'), mode="lexical").warnings == ()
     harbour.close()

@@ -16,7 +16,7 @@ from ibid.flows.retrieve import Retrieved, fetch_hits, retrieve
 from ibid.flows.selection import choose_hits
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.variants import find_variants
-from ibid.language.phrases import read_query
+from ibid.language.phrases import ReadQuery, read_query
 from ibid.protocols import Embedder, Index, Reranker, Scope, Snapshot
 from ibid.ranking.variants import ORIGINAL, Variant, reserve_places
 from ibid.records import Hit, Query, SearchMode, SearchResult, TraceStep
@@ -61,13 +61,39 @@ def walk_search(
     embedder: Embedder,
     reranker: Reranker | None = None,
 ) -> Walked:
-    """The same search, with what it held on its way; `search` gives its result alone."""
+    """The same search, with what it held on its way; `search` gives its result alone.
+
+    A phrase that nothing holds is given up, with a warning: a question may quote a title in another
+    form than the documents have it.
+    """
     if options.mode not in MODES:
         raise BadQuery(f"no mode {options.mode!r}", hint=f"use one of {', '.join(MODES)}")
+    walk = partial(_walk, query, options, index=index, embedder=embedder, reranker=reranker)
+    asked = read_query(query.text)
+    walked = walk(asked)
+    if walked.retrieved.fused or not asked.phrases:
+        return walked
+    freed = walk(replace(asked, phrases=()))
+    if not freed.retrieved.fused:
+        return walked
+    said = " and ".join(f'"{phrase}"' for phrase in asked.phrases)
+    warning = f"no passage holds {said}: its words were searched instead"
+    result = replace(freed.result, warnings=(*freed.result.warnings, warning))
+    return replace(freed, result=result)
+
+
+def _walk(
+    query: Query,
+    options: SearchOptions,
+    asked: ReadQuery,
+    *,
+    index: Index,
+    embedder: Embedder,
+    reranker: Reranker | None,
+) -> Walked:
     watch = Stopwatch()
     with watch.timing("total"):
         snapshot = index.snapshot(query.version)
-        asked = read_query(query.text)
         scope = Scope(
             query.principals, query.filter, query.include_archived, asked.phrases, asked.excluded
         )
