@@ -15,7 +15,7 @@ from ibid.cli.words import count_words, join_words
 from ibid.flows.prepare import clean_document, hash_content
 from ibid.language.detection import detect_language
 from ibid.openers import choose_embedder
-from ibid.reading.pool import read_file
+from ibid.reading.pool import UNREAD_PART, FileToRead, read_one
 from ibid.records import Document, Passage
 from ibid.shapes import shape_document, shape_passages
 
@@ -31,7 +31,9 @@ def convert_command(call: Call, path: Path, password: str | None) -> Outcome:
     In words that is its text; --json adds blocks, title and metadata.
     """
     document = _read(call, path, password)
-    return Outcome(shape_document(document), document.text)
+    why = document.metadata.get(UNREAD_PART)
+    notes = (str(why),) if why else ()
+    return Outcome(shape_document(document), document.text, notes=notes)
 
 
 @verb
@@ -82,8 +84,12 @@ def chunk_command(
 
 
 def _read(call: Call, path: Path, password: str | None) -> Document:
-    most = call.load_settings().ingest.max_file_bytes
-    document = read_file(path, max_bytes=most, password=password)
+    settings = call.load_settings()
+    document = read_one(
+        FileToRead(path, path.name, settings.ingest.max_file_bytes, password=password),
+        wall_s=settings.reading.max_seconds,
+        memory_bytes=settings.reading.memory_bytes,
+    )
     return clean_document(replace(document, id=path.as_posix(), source=path.resolve().as_uri()))
 
 

@@ -282,7 +282,8 @@ def _tell(report: IngestReport, verb_form: str = "") -> Outcome:
     reasons = Counter(skipped.reason for skipped in report.skipped)
     lines.extend(f"skipped: {number} {reason}" for reason, number in reasons.most_common())
     lines.extend(f"failed: {failed.id}: {failed.message}" for failed in report.failed)
-    return Outcome(shape_report(report), "\n".join(lines), FAILED if report.failed else 0)
+    notes = tuple(f"{one.id}: {one.reason}" for one in report.incomplete)
+    return Outcome(shape_report(report), "\n".join(lines), FAILED if report.failed else 0, notes)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
 from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, SourceInfo
 from ibid.reading.pool import FileRead
-from ibid.records import Document, Failed, Skipped
+from ibid.records import Document, Failed, Incomplete, Skipped
 from ibid.sources.folder import FolderSource
 from ibid.sources.layers import layer_metadata
 from ibid.sources.rules import Rules
@@ -78,6 +78,9 @@ class Sync:
         self._take_one(path, partial(take_document, read), read, movable, batch)
         if read.document is None:
             return  # what once came inside it stays as it was
+        if read.incomplete:
+            id = name_document(self.source, path)
+            self.tally.incomplete.append(Incomplete(id, read.incomplete))
         inside = {f"{path}/{one.id}": one for one in read.document.attachments}
         for place, attachment in inside.items():
             take = partial(take_attachment, read, attachment)

@@ -19,7 +19,7 @@ from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
 from ibid.protocols import Embedder, Index, Snapshot
 from ibid.reading.pool import FileRead, FileToRead, ReaderPool
-from ibid.records import JSON, Document, Failed, IngestReport, Skipped
+from ibid.records import JSON, Document, Failed, Incomplete, IngestReport, Skipped
 from ibid.sources.folder import FolderSource
 
 SKIPS: Final = (EmptyDocument, UnsupportedFormat)
@@ -102,6 +102,8 @@ def write_files(
         for file, read in zip(wanted, time_each(_read_all(wanted, options), watch), strict=True):
             take = partial(take_document, read)
             _take(file.id, take, file.explicit, snapshot, batch, tally, flags)
+            if read.incomplete:
+                tally.incomplete.append(Incomplete(file.id, read.incomplete))
             for attachment in read.document.attachments if read.document is not None else ():
                 take = partial(take_attachment, read, attachment)
                 name = f"{file.id}/{attachment.id}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ibid.flows.plan import Plan
-from ibid.records import Failed, IngestReport, Moved, PassageCounts, Skipped
+from ibid.records import Failed, Incomplete, IngestReport, Moved, PassageCounts, Skipped
 
 
 @dataclass(slots=True)
@@ -21,6 +21,7 @@ class Tally:
     unchanged: int = 0
     skipped: list[Skipped] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
+    incomplete: list[Incomplete] = field(default_factory=list)
     passages: PassageCounts = PassageCounts()
     context_tokens: int = 0
 
@@ -55,6 +56,7 @@ class Tally:
             unchanged=self.unchanged,
             skipped=tuple(self.skipped),
             failed=tuple(self.failed),
+            incomplete=tuple(self.incomplete),
             passages=self.passages,
             context_tokens=self.context_tokens,
             seconds={stage: round(seconds.get(stage, 0.0), 3) for stage in stages},

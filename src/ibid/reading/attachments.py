@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from ibid.errors import InputError, UnreadableDocument, UnsupportedFormat
+from ibid.reading.pages import hold_page_reports
 from ibid.reading.registry import read_bytes
 from ibid.records import Document
 
@@ -22,7 +23,7 @@ def read_attachments(files: Iterable[tuple[str, bytes]]) -> tuple[list[Document]
     for name, data in files:
         line = f"Attachment: {name}"
         try:
-            with _go_deeper():
+            with _go_deeper(), hold_page_reports():
                 document = read_bytes(data, name)
         except UnsupportedFormat:
             pass

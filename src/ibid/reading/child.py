@@ -124,7 +124,7 @@ def _answer_request(request: Mapping[str, Any], answer: Callable[[bytes], None])
     try:
         data = load_file(request["path"], request["max_bytes"], look)
         answer(pack_frame({"bytes_hash": blake3(data).hexdigest()}))
-        document = read_bytes(data, request["name"], media_type, password=request["password"])
+        document = read_bytes(data, request["name"], media_type, **request["options"])
         answer(pack_document(document))
     except InputError as error:
         answer(pack_error(error))

@@ -10,13 +10,13 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import IO, Any, Final, Self
+from typing import IO, Any, Final, NamedTuple, Self
 
 from ibid.errors import IbidError, UnreadableDocument
 from ibid.protocols import FileStat
@@ -33,6 +33,9 @@ from ibid.records import Document
 MAX_FILE_BYTES: Final = 100_000_000
 MAX_WALL_S: Final = 120.0
 MEMORY_BYTES: Final = 1024**3
+UNREAD_PART: Final = "unread_part"
+"""In a document's metadata: which part of its file could not be read, and why."""
+
 _BASE_WALL_S: Final = 20.0
 _PAGE_WALL_S: Final = 0.1
 _SCAN_WALL_S: Final = 60.0  # for recognizing the text of one image; it takes 3 to 18 s
@@ -62,6 +65,7 @@ class FileRead:
 
     The document's id is empty. `bytes_hash` is the BLAKE3 of the file's bytes in hexadecimal,
     empty where they weren't read whole; `stat` is of the moment they were, None for no file.
+    `incomplete` says which part of the file the document lacks, and why.
     """
 
     file: FileToRead
@@ -69,6 +73,7 @@ class FileRead:
     error: IbidError | None = None
     bytes_hash: str = ""
     stat: FileStat | None = None
+    incomplete: str = ""
 
 
 class ReaderPool:
@@ -76,7 +81,8 @@ class ReaderPool:
 
     A file has 20 s and 0.1 s for each of its pages, but never more than `wall_s`; the text of an
     image takes long to recognize and has a minute of its own. A child that takes longer, or dies,
-    fails the one file it was reading; the next gets a new child.
+    fails the one file it was reading; the next gets a new child. Where it was on one of many pages
+    then, those before are read once more and kept, and the metadata say so (`UNREAD_PART`).
     """
 
     def __init__(
@@ -142,7 +148,14 @@ def read_file(
     Raises EmptyDocument, UnsupportedFormat or UnreadableDocument.
     """
     file = FileToRead(path, path.name if name is None else name, max_bytes, media_type, password)
-    with ReaderPool() as pool:
+    return read_one(file)
+
+
+def read_one(
+    file: FileToRead, *, wall_s: float = MAX_WALL_S, memory_bytes: int = MEMORY_BYTES
+) -> Document:
+    """The same within other limits than those by default."""
+    with ReaderPool(wall_s=wall_s, memory_bytes=memory_bytes) as pool:
         (result,) = pool.read([file])
     if result.document is None:
         raise result.error or UnreadableDocument("not read")
@@ -151,6 +164,18 @@ def read_file(
 
 class _Died(Exception):
     """The child ended in the middle of a file."""
+
+
+class _Attempt(NamedTuple):
+    """What came of a file, and True when the child died of it.
+
+    Of a child that died or took too long, `good_pages` counts the pages before the one it was on.
+    """
+
+    result: FileRead
+    died: bool = False
+    good_pages: int = 0
+    pages: int = 0
 
 
 class _Child:
@@ -166,13 +191,15 @@ class _Child:
         """What comes of one file.
 
         A child that dies may have been worn out by the files before: the file is then tried once
-        more in a new one, and fails where that dies as well.
+        more in a new one, and fails where that dies as well. Pages that were good are kept.
         """
         fresh = self._process is None
-        result, died = self._try(file)
-        if died and not fresh and not self._closed:
-            result, _ = self._try(file)
-        return result
+        attempt = self._try(file)
+        if attempt.died and not fresh and not self._closed:
+            attempt = self._try(file)
+        if attempt.good_pages and not self._closed:
+            return self._keep_pages(attempt)
+        return attempt.result
 
     def kill(self) -> None:
         """End the process in the middle of what it does, and start no other."""
@@ -185,17 +212,30 @@ class _Child:
         """Let go of the process once nothing reads from it any more."""
         self._stop()
 
-    def _try(self, file: FileToRead) -> tuple[FileRead, bool]:
-        """What comes of the file, and True when the child died of it."""
-        notes: dict[str, Any] = {}
+    def _keep_pages(self, attempt: _Attempt) -> FileRead:
+        """The pages before the one that was too much; the error where even they can't be read."""
+        result = attempt.result
+        pages = self._try(result.file, attempt.good_pages).result
+        if pages.document is None or pages.bytes_hash != result.bytes_hash:
+            return result
+        bad = attempt.good_pages + 1
+        why = f"nothing is read from page {bad} of {attempt.pages} on: {result.error}"
+        metadata = {**pages.document.metadata, UNREAD_PART: why}
+        document = replace(pages.document, metadata=metadata)
+        return replace(pages, document=document, incomplete=why)
+
+    def _try(self, file: FileToRead, last_page: int | None = None) -> _Attempt:
+        """What comes of the file, or of its pages up to one that is known to be good."""
+        notes: dict[str, Any] = {} if last_page is None else {"last_page": last_page}
         document: Document | None = None
         error: IbidError | None = None
-        died = False
+        died = late = False
         try:
             document = self._request(file, notes)
         except IbidError as failure:
             error = failure
         except TimeoutError:
+            late = True
             self._stop()
             error = UnreadableDocument(f"took longer than {self._wall(notes):g} s to read")
         except (_Died, BrokenPipeError):
@@ -205,7 +245,9 @@ class _Child:
             self._stop()
             error = UnreadableDocument(f"the reader gave no document: {failure}")
         stat = FileStat(*notes["stat"]) if "stat" in notes else None
-        return FileRead(file, document, error, notes.get("bytes_hash", ""), stat), died
+        result = FileRead(file, document, error, notes.get("bytes_hash", ""), stat)
+        good = max(notes.get("page", 0) - 1, 0) if died or late else 0
+        return _Attempt(result, died, good, notes.get("pages", 0))
 
     def _request(self, file: FileToRead, notes: dict[str, Any]) -> Document:
         """The document; what the child says on the way is kept in `notes`."""
@@ -216,8 +258,8 @@ class _Child:
             "name": file.name,
             "max_bytes": file.max_bytes,
             "media_type": file.media_type,
-            "password": file.password,
-            "cpu_s": math.ceil(self._wall_s),
+            "options": {"password": file.password, "last_page": notes.get("last_page")},
+            "cpu_s": math.ceil(self._wall_s) * _count_turns(notes),
         }
         assert process.stdin is not None
         assert process.stdout is not None
@@ -240,7 +282,7 @@ class _Child:
         pages: int = notes.get("pages", 0)
         scans: int = notes.get("scans", 0)
         reading = min(_BASE_WALL_S + _PAGE_WALL_S * pages, self._wall_s)
-        return reading + min(_SCAN_WALL_S * scans, _SCANS_WALL_S)
+        return (reading + min(_SCAN_WALL_S * scans, _SCANS_WALL_S)) * _count_turns(notes)
 
     def _start(self) -> subprocess.Popen[bytes]:
         """The running process; a new one where there is none."""
@@ -290,6 +332,11 @@ class _Child:
             f"the reader crashed ({how})",
             hint=f"the file may be broken, or take more memory than {limit}",
         )
+
+
+def _count_turns(notes: Mapping[str, Any]) -> int:
+    """How often the time of a file is given: twice for pages that were read within it before."""
+    return 2 if "last_page" in notes else 1
 
 
 class _TimedPipe:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from functools import partial
 from importlib import import_module
 from typing import Final, cast
 
@@ -64,8 +63,13 @@ _READERS: Final = {
 
 _NEWER: Final = {"application/msword": ".docx", "application/vnd.ms-powerpoint": ".pptx"}
 
-# Readers of formats that may be encrypted take the password as a keyword.
-_TAKING_PASSWORDS: Final = frozenset({"application/pdf"})
+# What a reader takes by keyword beside the bytes and the name.
+_TAKEN: Final[Mapping[str, frozenset[str]]] = {
+    "application/pdf": frozenset({"password", "last_page"}),
+    f"{_OFFICE}wordprocessingml.document": frozenset({"password"}),
+    f"{_OFFICE}presentationml.presentation": frozenset({"password"}),
+    f"{_OFFICE}spreadsheetml.sheet": frozenset({"password"}),
+}
 
 
 def supported_media_types() -> frozenset[str]:
@@ -74,13 +78,18 @@ def supported_media_types() -> frozenset[str]:
 
 
 def read_bytes(
-    data: bytes, name: str, media_type: str | None = None, *, password: str | None = None
+    data: bytes,
+    name: str,
+    media_type: str | None = None,
+    *,
+    password: str | None = None,
+    last_page: int | None = None,
 ) -> Document:
     """The document that a file's bytes hold; its id, source and time of change are left unset.
 
     Runs in this process: bytes from a stranger belong in a `ReaderPool`. The media type is
-    guessed from name and bytes unless it is given. `password` opens those that are encrypted; a
-    format that has no passwords doesn't ask for it.
+    guessed from name and bytes unless it is given. `password` opens those that are encrypted, and
+    what is behind `last_page` is left out; a format without passwords, or pages, doesn't ask.
 
     Raises EmptyDocument, UnsupportedFormat or UnreadableDocument.
     """
@@ -88,9 +97,10 @@ def read_bytes(
     read = load_reader(media_type)
     if not data:
         raise EmptyDocument("the file is empty")
-    if password is not None and media_type in _TAKING_PASSWORDS:
-        read = partial(cast("Callable[..., Document]", read), password=password)
-    document = read(data, name)
+    options = {"password": password, "last_page": last_page}
+    taken = _TAKEN.get(media_type, frozenset())
+    given = {key: value for key, value in options.items() if key in taken and value is not None}
+    document = cast("Callable[..., Document]", read)(data, name, **given)
     return replace(document, media_type=media_type, blocks=limit_blocks(document.blocks))
 
 

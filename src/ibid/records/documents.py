@@ -174,6 +174,14 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Incomplete:
+    """A document whose file could be read in part only, and why."""
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Moved:
     """A document whose file has another name now."""
 
@@ -208,6 +216,7 @@ class IngestReport:
     unchanged: int = 0
     skipped: tuple[Skipped, ...] = ()
     failed: tuple[Failed, ...] = ()
+    incomplete: tuple[Incomplete, ...] = ()
     passages: PassageCounts = PassageCounts()
     context_tokens: int = 0
     seconds: Mapping[str, float] = field(default_factory=dict)

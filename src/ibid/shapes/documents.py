@@ -24,6 +24,7 @@ def shape_report(report: IngestReport) -> Shape:
             {"id": failed.id, "error": failed.error, "message": failed.message}
             for failed in report.failed
         ],
+        "incomplete": [{"id": one.id, "reason": one.reason} for one in report.incomplete],
         "passages": {
             "added": report.passages.added,
             "removed": report.passages.removed,

@@ -30,7 +30,7 @@ _NOTE_LABELS: Final = {"footnote": "Footnote", "endnote": "Endnote", "comment": 
 _DELETED: Final = frozenset({f"{W}del", f"{W}moveFrom"})
 
 
-def read_docx(data: bytes, name: str) -> Document:
+def read_docx(data: bytes, name: str, *, password: str | None = None) -> Document:
     """The text of a Word file as it would be printed with all changes accepted.
 
     Headings are known by style or outline level; lists and numbered headings keep their labels.
@@ -39,9 +39,9 @@ def read_docx(data: bytes, name: str) -> Document:
     Page headers and footers are read only when there is nothing else. The title is the file's
     own, else the first heading of level 1; author and dates are metadata.
 
-    Raises UnreadableDocument for a broken file, and for one protected by a password.
+    Raises UnreadableDocument for a broken file, and for one that another password opens.
     """
-    package = open_package(data)
+    package = open_package(data, password)
     main = package.find_main()
     root = package.parse(main)
     body = root.find(f"{W}body")

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from lxml import etree
 
 from ibid.errors import UnreadableDocument
-from ibid.reading.archive import Archive, make_protected_error, open_archive, parse_xml
+from ibid.reading.archive import Archive, open_archive, parse_xml
 from ibid.records import JSON
 
 _OLE_SIGNATURE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -114,14 +114,17 @@ class Package:
         return select_properties(values)
 
 
-def open_package(data: bytes) -> Package:
-    """The Office file that the bytes hold.
+def open_package(data: bytes, password: str | None = None) -> Package:
+    """The Office file that the bytes hold, decrypted with `password` if need be.
 
-    Raises UnreadableDocument for one that is broken, too large, or protected by a password.
+    Raises UnreadableDocument for one that is broken, too large, or protected by another password.
     """
     if is_ole(data):
         if find_ole_name(data, "EncryptedPackage"):
-            raise make_protected_error()
+            # Its cryptography takes longer to load than most files to read, and few need it.
+            from ibid.reading.office.locked import unlock  # noqa: PLC0415
+
+            return Package(open_archive(unlock(data, password)))
         raise UnreadableDocument(
             "a file of Office 97 to 2003 under a newer name", hint="save it in the newer format"
         )

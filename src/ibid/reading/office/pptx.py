@@ -23,7 +23,7 @@ _BULLETED: Final = frozenset({"body", "obj"})
 _REPEATED: Final = frozenset({"dt", "ftr", "hdr", "sldNum", "sldImg"})
 
 
-def read_pptx(data: bytes, name: str) -> Document:
+def read_pptx(data: bytes, name: str, *, password: str | None = None) -> Document:
     """The slides of a presentation, `page` being the number of each.
 
     The presentation's title is a heading of level 1, each slide's title one of level 2 below it;
@@ -31,9 +31,9 @@ def read_pptx(data: bytes, name: str) -> Document:
     the one that PowerPoint reads aloud, groups included; then comments and the speaker's notes.
     Dates, footers and slide numbers are dropped, hidden slides are marked.
 
-    Raises UnreadableDocument for a broken file, and for one protected by a password.
+    Raises UnreadableDocument for a broken file, and for one that another password opens.
     """
-    package = open_package(data)
+    package = open_package(data, password)
     slides = list(_find_slides(package))
     report_pages(len(slides))
     title, metadata = package.read_properties()

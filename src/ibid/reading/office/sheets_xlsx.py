@@ -36,18 +36,18 @@ _MAX_REPEATED: Final = 100_000  # cells that are filled from merged ones, in a s
 _THREAD: Final = re.compile(r"\[Threaded comment\].*?Comment:\s*", re.S)  # a note to old programs
 
 
-def read_xlsx(data: bytes, name: str) -> Document:
+def read_xlsx(data: bytes, name: str, *, password: str | None = None) -> Document:
     """The sheets of a workbook with the values that were computed last.
 
     Numbers are written as their format shows them, dates in ISO form. A cell merged over several
     rows stands in each of them. Text boxes and comments follow their sheet; page headers and
     footers are dropped; hidden sheets are marked.
 
-    Raises UnreadableDocument for a broken file, and for one protected by a password.
+    Raises UnreadableDocument for a broken file, and for one that another password opens.
     """
     if is_ole(data) and find_ole_name(data, "Workbook"):
         return read_xls(data, name)
-    package = open_package(data)
+    package = open_package(data, password)
     main = package.find_main()
     if main.endswith(".bin"):
         return read_xls(data, name)

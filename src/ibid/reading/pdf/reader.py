@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium_c
 from ibid.errors import EmptyDocument, UnreadableDocument
 from ibid.reading.attachments import read_attachments
 from ibid.reading.builder import DocumentBuilder
-from ibid.reading.pages import report_pages
+from ibid.reading.pages import report_page, report_pages
 from ibid.reading.pdf import ocr
 from ibid.reading.pdf.blocks import append_pages
 from ibid.reading.pdf.headings import Entry, read_outline
@@ -29,7 +29,9 @@ from ibid.records import JSON, BlockKind, Document
 _MAX_ATTACHMENTS: Final = 1000
 
 
-def read_pdf(data: bytes, name: str, *, password: str | None = None) -> Document:
+def read_pdf(
+    data: bytes, name: str, *, password: str | None = None, last_page: int | None = None
+) -> Document:
     """The pages of a PDF; every block has its page and boxes, none goes over two pages.
 
     Columns are read one after the other, tables as rows, running headers and footers once, in
@@ -37,7 +39,8 @@ def read_pdf(data: bytes, name: str, *, password: str | None = None) -> Document
     paragraph joined. Headings are told by the outline, by size and by weight. Remarks and filled
     in fields follow the text of their page. Pages without text, or whose text layer is gibberish,
     are recognized where tesseract is installed, and else listed as `pages_without_text`; pages
-    that can't be read as `unreadable_pages`. Files within it are its attachments.
+    that can't be read as `unreadable_pages`. Files within it are its attachments. Pages behind
+    `last_page` are not looked at.
 
     Raises UnreadableDocument for one that is encrypted with another password, or broken, or
     without any text.
@@ -47,7 +50,8 @@ def read_pdf(data: bytes, name: str, *, password: str | None = None) -> Document
     with closing(_open(data, password)) as pdf:
         pdf.init_forms()
         report_pages(len(pdf))
-        content = _read_pages(pdf)
+        content = _read_pages(pdf, len(pdf) if last_page is None else min(last_page, len(pdf)))
+        report_page(0)
         metadata = read_metadata(pdf)
         title = find_title(pdf)
         attachments, lines = read_attachments(_extract_attachments(pdf))
@@ -106,10 +110,11 @@ def _open(data: bytes, password: str | None) -> pdfium.PdfDocument:
         raise UnreadableDocument("the PDF is broken: it can't be opened") from error
 
 
-def _read_pages(pdf: pdfium.PdfDocument) -> _Content:
+def _read_pages(pdf: pdfium.PdfDocument, count: int) -> _Content:
     content = _Content(outline=read_outline(pdf))
-    for index in range(len(pdf)):
+    for index in range(count):
         number = index + 1
+        report_page(number)
         try:
             with closing(pdf[index]) as page:
                 content.pages.append(_read_page(page, number, content))
