@@ -39,6 +39,7 @@ FLOORS = [
         "shapes",
         "shelf",
         "upkeep",
+        "uploads",
     },
     {"cli", "service"},
     {"__main__"},

@@ -11,7 +11,7 @@
     ├── AccessDenied
     └── EvaluationError
 
-How an error leaves the process (exit code, HTTP status) is one table, in `EXIT_CODES`.
+How an error leaves the process is one table each: `EXIT_CODES`, `HTTP_STATUSES`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Final
 
 __all__ = [
     "EXIT_CODES",
+    "HTTP_STATUSES",
     "AccessDenied",
     "BadQuery",
     "BadSetting",
@@ -151,3 +152,20 @@ EXIT_CODES: Final[dict[type[IbidError], int]] = {
     IbidError: 1,
 }
 """Exit code by kind of error; the nearest class in the tree counts."""
+
+HTTP_STATUSES: Final[dict[type[IbidError], int]] = {
+    AccessDenied: 403,
+    BadQuery: 400,
+    BadSetting: 400,
+    DuplicateDocument: 409,
+    EmptyDocument: 422,
+    EvaluationError: 422,
+    UnknownAnswer: 404,
+    UnknownDocument: 404,
+    UnknownSource: 404,
+    UnreadableDocument: 422,
+    UnsupportedFormat: 415,
+    InputError: 422,
+    IbidError: 503,
+}
+"""HTTP status by kind of error, likewise: what the caller can't mend is 503."""

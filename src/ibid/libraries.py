@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ibid.errors import BadQuery
-from ibid.flows.options import SearchOptions, hold_principals
+from ibid.flows.options import Listener, SearchOptions, hold_principals
 from ibid.library import Library
 from ibid.records import Answer, Hit, Owner, Query, SearchMode, SearchResult
 
@@ -98,7 +98,7 @@ class Libraries:
             index=self._first.index,
             embedder=self._first.embedder,
             generator=self._answering.generator,
-            on_text=on_text,
+            listener=Listener(on_text=on_text),
         )
 
     def _search(self, query: Query, options: SearchOptions, rerank: str | None) -> SearchResult:

@@ -16,6 +16,7 @@ from typing import Any, Literal, Self
 
 from ibid.flows.manifest import check_manifest, describe_library
 from ibid.flows.options import (
+    Listener,
     OnProgress,
     SyncOptions,
     describe_said,
@@ -159,7 +160,17 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         if purge:
             self.forget_golden(ids)
             self.forget_trials()
+            self._forget_uploads(report.removed)
         return report
+
+    def _forget_uploads(self, ids: Iterable[str]) -> None:
+        """Erase the files that these documents were sent as to a service."""
+        from ibid.uploads import UPLOADS, Uploads
+
+        if "://" not in self.location:
+            uploads = Uploads(Path(self.location) / UPLOADS)
+            for id in ids:
+                uploads.forget_others(id, None)
 
     def set_said(self, ids: Sequence[str], said: Mapping[str, JSON]) -> IngestReport:
         """The same as `set`, with what is said as one mapping."""
@@ -286,12 +297,14 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         strict: bool | None = None,
         context: AskContext | None = None,
         on_text: Callable[[str], None] | None = None,
+        on_sources: Callable[[Sequence[Hit]], None] | None = None,
         log: bool | None = None,
         **changes: Any,
     ) -> Answer:
         """The answer to a query; `changes` are to the SearchOptions of asking.
 
-        It is kept in the log, where `log` or the settings say so.
+        It is kept in the log, where `log` or the settings say so. `on_sources` is given what the
+        answer is made from before it is written. What one of these raises ends the answer.
         """
         from ibid.flows.answers import ask_and_keep
 
@@ -310,7 +323,7 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
             embedder=self._parts.embedder,
             generator=self.generator,
             reranker=self._choose_reranker(rerank),
-            on_text=on_text,
+            listener=Listener(on_sources, on_text),
         )
 
     @property

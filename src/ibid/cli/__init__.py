@@ -48,6 +48,8 @@ VERBS: Final = {
     "tune": ("tuning", "Look for settings that find more of what golden questions expect."),
     "size": ("inspecting", "Tell how large an index gets, and how to ask what it holds."),
     "lab": ("inspecting", "Try how documents are cut and searched, and see the evidence's rank."),
+    "serve": ("serve", "Serve the library over HTTP, with its page."),
+    "key": ("serve", "Make, list and take back the keys of callers."),
     "config": ("settings", "Show the settings and where each came from."),
     "doctor": ("settings", "Tell what is installed, found and wrong."),
     "completion": ("settings", "Print the completion script of a shell."),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -12,7 +12,7 @@ from typing import Final
 from ibid.errors import BadQuery, LibraryError
 from ibid.flows.ask import answer_from, ask
 from ibid.flows.chat import list_cited
-from ibid.flows.options import AskOptions, LogOptions
+from ibid.flows.options import NOBODY, AskOptions, Listener, LogOptions
 from ibid.protocols import Embedder, Generator, Index, Reranker
 from ibid.records import (
     JSON,
@@ -39,7 +39,7 @@ def ask_and_keep(
     embedder: Embedder,
     generator: Generator,
     reranker: Reranker | None = None,
-    on_text: Callable[[str], None] | None = None,
+    listener: Listener = NOBODY,
 ) -> Answer:
     """The answer to a question, as `ask` gives it, kept in the log of answers.
 
@@ -53,8 +53,8 @@ def ask_and_keep(
         version = index.snapshot(query.version).version
         kept = find_same(query, options, parts, version, index=index)
         if kept is not None:
-            if on_text is not None:
-                on_text(kept.answer.text)
+            listener.hear_sources(kept.answer.sources)
+            listener.hear_text(kept.answer.text)
             return _give_again(kept)
     answer = ask(
         query,
@@ -63,7 +63,7 @@ def ask_and_keep(
         embedder=embedder,
         generator=generator,
         reranker=reranker,
-        on_text=on_text,
+        listener=listener,
     )
     if not log.keep:
         return answer

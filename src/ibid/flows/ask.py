@@ -18,7 +18,7 @@ from ibid.answering.strict import keep_supported
 from ibid.flows.chat import recall_cited
 from ibid.flows.compose import compose_prompt, widen_search
 from ibid.flows.freshness import date_citations, list_changed
-from ibid.flows.options import AskOptions
+from ibid.flows.options import NOBODY, AskOptions, Listener
 from ibid.flows.search import search
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.weigh import Weighed, weigh_hits
@@ -57,19 +57,19 @@ def ask(
     embedder: Embedder,
     generator: Generator,
     reranker: Reranker | None = None,
-    on_text: Callable[[str], None] | None = None,
+    listener: Listener = NOBODY,
 ) -> Answer:
     """The answer to a question, every claim of it checked, or an abstention.
 
-    `on_text` is given the text as it is generated, never ending inside a marker. No generator is
-    called when nothing relevant was found. Raises what the search and the generator raise.
+    The `listener` is given the text as it is generated, never ending inside a marker. No generator
+    is called when nothing relevant was found. Raises what the search and the generator raise.
     """
     options = widen_search(options, generator)
     found = search(query, options.search, index=index, embedder=embedder, reranker=reranker)
     if query.cited:
         found = recall_cited(found, index)
     return answer_from(
-        found, options, index=index, embedder=embedder, generator=generator, on_text=on_text
+        found, options, index=index, embedder=embedder, generator=generator, listener=listener
     )
 
 
@@ -80,7 +80,7 @@ def answer_from(
     index: Index,
     embedder: Embedder,
     generator: Generator,
-    on_text: Callable[[str], None] | None = None,
+    listener: Listener = NOBODY,
 ) -> Answer:
     """The answer to a question from what was found for it; as `ask`, which searches first."""
     query, watch = found.query, Stopwatch()
@@ -98,15 +98,15 @@ def answer_from(
             query, found, options, index=index, generator=generator, language=language
         )
         prompt = replace(composed.prompt, reading=weighed.reading)
+        listener.hear_sources(prompt.sources)
         with watch.timing("generate"):
             # What a strict answer leaves out must not have been seen before it is left out.
-            draft = generate_draft(prompt, generator, None if options.strict else on_text)
+            draft = generate_draft(prompt, generator, None if options.strict else listener.on_text)
         with watch.timing("verify"):
             text, citations = check_draft(draft.text, prompt.sources, language)
             if options.strict:
                 text, citations = keep_supported(text, citations)
-                if on_text is not None:
-                    on_text(text)
+                listener.hear_text(text)
         look = options.tell_changed and query.version is None
         changed = list_changed(citations, index) if look else ()
     spent = watch.milliseconds()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -13,7 +13,7 @@ from ibid.protocols import Scope
 from ibid.ranking.feedback import Feedback
 from ibid.ranking.fusion import Fusion
 from ibid.ranking.units import Unit
-from ibid.records import JSON, OWNER, AskContext, Owner, Principals, Query, SearchMode
+from ibid.records import JSON, OWNER, AskContext, Hit, Owner, Principals, Query, SearchMode
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
@@ -77,6 +77,30 @@ class Progress:
     done: int
     total: int
     version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    """Who is told of an answer while it comes about: what it is made from, then its text in pieces.
+
+    What a listener raises ends the answer, and stops the model that writes it.
+    """
+
+    on_sources: Callable[[Sequence[Hit]], None] | None = None
+    on_text: Callable[[str], None] | None = None
+
+    def hear_sources(self, sources: Sequence[Hit]) -> None:
+        """Tell of the sources, in the order in which they are cited."""
+        if self.on_sources is not None:
+            self.on_sources(sources)
+
+    def hear_text(self, text: str) -> None:
+        """Tell of the next piece of the text."""
+        if self.on_text is not None:
+            self.on_text(text)
+
+
+NOBODY: Final = Listener()
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]

@@ -275,6 +275,40 @@ class VersionSettings:
     )
 
 
+SCOPES: Final = ("search", "ask", "ingest", "admin")
+"""What a caller of the service may be let do."""
+
+
+def _is_scopes(value: str) -> bool:
+    return {name.strip() for name in value.split(",")} <= {*SCOPES}
+
+
+@dataclass(frozen=True, slots=True)
+class ServeSettings:
+    """How `ibid serve` serves a library."""
+
+    host: str = _setting("127.0.0.1", "the address to listen at")
+    port: int = _setting(8642, "the port to listen at; 0 takes any", low=0, high=65_535)
+    auth: str = _setting(
+        "auto",
+        "who must show a key: all (keys), none (off), or all but on this machine (auto)",
+        choices=("auto", "keys", "off"),
+    )
+    hosts: str | None = _setting(None, "names it may be called by, with commas")
+    requests: int = _setting(400, "requests worked on at once", low=1, high=100_000)
+    asks: int = _setting(64, "answers written at once", low=1, high=10_000)
+    per_minute: int | None = _setting(None, "requests of one caller in a minute", low=1)
+    body_bytes: int = _setting(110_000_000, "size of the largest request", low=1024)
+    log_text: bool = _setting(False, "write questions to the audit log too")
+    issuer: str | None = _setting(None, "who issues the tokens that are taken", check=_is_plain_url)
+    audience: str | None = _setting(None, "whom a token must be for")
+    jwks_url: str | None = _setting(None, "where the issuer's public keys are", check=_is_plain_url)
+    groups_claim: str = _setting("groups", "the claim of a token with its bearer's groups")
+    token_scopes: str = _setting(
+        "search,ask", "what the bearer of a token may do, with commas", check=_is_scopes
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Settings:
     """All settings; the sections are the tables of `config.toml`."""
@@ -294,6 +328,7 @@ class Settings:
     reading: ReadingSettings = ReadingSettings()
     versions: VersionSettings = VersionSettings()
     index: IndexSettings = IndexSettings()
+    serve: ServeSettings = ServeSettings()
     offline: bool = _setting(False, "refuse all that would leave this machine")
     lock_timeout_s: float = _setting(30.0, "seconds to wait for another writer", low=0, high=86_400)
     prices: Mapping[str, Price] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from ibid.shapes.answers import (
     shape_hit,
     shape_kept,
     shape_result,
+    shape_source_hit,
     shape_trace,
 )
 from ibid.shapes.documents import (
@@ -58,6 +59,7 @@ __all__ = [
     "shape_result",
     "shape_revision",
     "shape_source",
+    "shape_source_hit",
     "shape_stale",
     "shape_time",
     "shape_trace",

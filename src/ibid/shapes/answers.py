@@ -109,14 +109,7 @@ def _shape_proof(answer: Answer) -> Shape:
         "status": answer.status.value,
         "text": answer.text,
         "citations": [shape_citation(citation) for citation in answer.citations],
-        "sources": [
-            {
-                "number": hit.rank,
-                **_shape_place(hit),
-                "modified_at": shape_time(hit.document.modified_at),
-            }
-            for hit in answer.sources
-        ],
+        "sources": [shape_source_hit(hit) for hit in answer.sources],
         "request": {
             "filter": request.filter,
             "principals": shape_principals(request.principals),
@@ -136,6 +129,15 @@ def _shape_proof(answer: Answer) -> Shape:
         "nearest": [
             {"document_id": near.document_id, "title": near.title} for near in answer.nearest
         ],
+    }
+
+
+def shape_source_hit(hit: Hit) -> Shape:
+    """One of the sources that an answer is made from, by its number."""
+    return {
+        "number": hit.rank,
+        **_shape_place(hit),
+        "modified_at": shape_time(hit.document.modified_at),
     }
 
 

@@ -1,0 +1,86 @@
+"""Who calls, and what they may do: one function that every route goes through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+
+from ibid.errors import AccessDenied
+from ibid.service.keys import MARK, find_key
+from ibid.settings.sections import SCOPES
+
+if TYPE_CHECKING:
+    from ibid.service.context import Context
+
+Permission: TypeAlias = Literal["search", "ask", "ingest", "admin"]
+
+BEARER: Final = HTTPBearer(auto_error=False, description="A key of `ibid key`, or a token.")
+
+
+class Unauthenticated(AccessDenied):
+    """The caller is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who calls: a name for the logs, what they may see and do, and where they may write."""
+
+    name: str
+    principals: frozenset[str]
+    scopes: frozenset[str]
+    prefix: str
+
+    def check_id(self, id: str) -> None:
+        """Raise AccessDenied for an id that the caller may not write, whoever else has it."""
+        if not id.startswith(self.prefix):
+            raise AccessDenied(
+                f"you may write documents under {self.prefix!r} only",
+                hint=f"name it {self.prefix}…",
+            )
+
+
+async def identify(context: Context, authorization: str | None) -> Caller:
+    """The caller that a request's Authorization names. Raises Unauthenticated."""
+    scheme, _, text = (authorization or "").partition(" ")
+    text = text.strip()
+    if not authorization or (not text and not context.options.keys_needed):
+        if context.options.keys_needed:
+            raise Unauthenticated(
+                "no key was given", hint="send Authorization: Bearer and a key of `ibid key`"
+            )
+        return Caller("local", context.options.principals, frozenset(SCOPES), "")
+    if scheme.lower() == "bearer" and text.startswith(f"{MARK}_"):
+        if (key := find_key(context.store, text)) is not None:
+            return Caller(f"key:{key.id}", key.principals, key.scopes, key.prefix)
+    elif scheme.lower() == "bearer" and context.tokens is not None:
+        caller: Caller = await context.tokens.read(text)
+        return caller
+    elif not context.options.keys_needed:
+        # Chat clients always send a key, also where none is needed.
+        return Caller("local", context.options.principals, frozenset(SCOPES), "")
+    raise Unauthenticated(
+        "this key is not known, or was taken back", hint="`ibid key create` makes one"
+    )
+
+
+def need(permission: Permission) -> Any:
+    """The dependency of a route: its caller, who has this permission.
+
+    It raises Unauthenticated for a caller who isn't known, AccessDenied without the permission.
+    """
+
+    async def find_caller(request: Request) -> Caller:
+        caller = await identify(request.app.state.context, request.headers.get("authorization"))
+        request.state.caller = caller
+        if permission not in caller.scopes:
+            raise AccessDenied(
+                f"this needs the scope {permission}",
+                hint=f"you have {', '.join(sorted(caller.scopes)) or 'none'}",
+            )
+        return caller
+
+    find_caller.permission = permission  # type: ignore[attr-defined]  # read by the test of routes
+    return Depends(find_caller)

@@ -1,0 +1,104 @@
+"""The service put together: its parts opened and closed, its routes, what stands before them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Final
+
+from anyio import to_thread
+from fastapi import FastAPI
+from fastapi.responses import JSONResponse, Response
+from starlette.staticfiles import StaticFiles
+
+from ibid.errors import IbidError
+from ibid.library import Library
+from ibid.service import answers, asking, documents
+from ibid.service.access import Caller, need
+from ibid.service.carrying import carry_out
+from ibid.service.context import Context
+from ibid.service.failures import handle_errors, refuse
+from ibid.service.guards import Guard
+from ibid.service.jobs import Jobs
+from ibid.service.metrics import TYPE, Metrics
+from ibid.service.options import ServeOptions
+from ibid.service.store import Store, find_folder
+from ibid.service.tokens import Tokens
+from ibid.uploads import UPLOADS, Uploads
+from ibid.version import VERSION
+
+THREADS: Final = 40
+"""Searches and reads that are worked on at once; more wait, for they all want the processor."""
+
+PAGE: Final = Path(__file__).parent / "page"
+"""The files of the web page."""
+
+
+def make_app(library: Library, options: ServeOptions) -> FastAPI:
+    """The service of a library, which stays its opener's to close after it."""
+    metrics = Metrics()
+    app = FastAPI(
+        title="ibid",
+        version=VERSION,
+        summary="Answers from your own documents, each sentence cited and checked.",
+        docs_url=None,
+        redoc_url=None,
+        lifespan=partial(_run, library=library, options=options, metrics=metrics),
+        max_body_size=options.body_bytes,
+        telemetry=None,
+    )
+    handle_errors(app)
+    app.add_middleware(Guard, options=options, metrics=metrics)
+    for room in (asking, documents, answers):
+        app.include_router(room.router)
+    _add_health(app, metrics)
+    if PAGE.is_dir():
+        app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
+    return app
+
+
+@asynccontextmanager
+async def _run(
+    app: FastAPI, *, library: Library, options: ServeOptions, metrics: Metrics
+) -> AsyncIterator[None]:
+    """Opens what the service works with; at the end, what runs is let finish or be kept."""
+    to_thread.current_default_thread_limiter().total_tokens = THREADS
+    folder = find_folder(library.location)
+    store = Store(folder)
+    jobs = Jobs(store, partial(carry_out, library, Uploads(folder / UPLOADS)), folder=folder)
+    askers = ThreadPoolExecutor(options.asks, thread_name_prefix="ibid-ask")
+    tokens = None if options.identity is None else Tokens(options.identity)
+    app.state.context = Context(library, options, store, jobs, askers, metrics, tokens)
+    metrics.watch("ibid_jobs_open", "Jobs that are not done.", jobs.count_open)
+    jobs.start()
+    try:
+        yield
+    finally:
+        await to_thread.run_sync(jobs.stop)
+        askers.shutdown(cancel_futures=True)
+        store.close()
+
+
+def _add_health(app: FastAPI, metrics: Metrics) -> None:
+    @app.get("/healthz", tags=["operation"])
+    async def tell_health() -> JSONResponse:
+        """That the service runs."""
+        return JSONResponse({"ok": True})
+
+    @app.get("/readyz", tags=["operation"])
+    def tell_ready() -> Response:
+        """That the library can be read."""
+        context: Context = app.state.context
+        try:
+            context.library.status()
+        except IbidError:
+            return refuse(503, "the library can't be read", "`ibid verify` tells why")
+        return JSONResponse({"ok": True})
+
+    @app.get("/metrics", tags=["operation"], response_class=Response)
+    def write_metrics(caller: Annotated[Caller, need("admin")]) -> Response:
+        """What the service counts, for Prometheus."""
+        return Response(metrics.write(), media_type=TYPE)

@@ -1,0 +1,96 @@
+"""The bodies that requests bring, each with its limits and an example."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from ibid.records import AskContext, SearchMode
+
+MOST_CHARACTERS: Final = 20_000
+"""Characters of a question."""
+
+Question = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS)]
+Version = Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Searching(_Body):
+    mode: SearchMode | None = None
+    filter: Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)] | None = None
+    rerank: Annotated[str, StringConstraints(max_length=200)] | None = None
+    version: Version | None = None
+    include_archived: bool = False
+    explain: bool = False
+
+
+class SearchBody(_Searching):
+    """A search."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"example": {"query": "parental leave", "k": 5}}
+    )
+
+    query: Question
+    k: Annotated[int, Field(ge=1, le=1000)] | None = None
+    min_score: Annotated[float, Field(allow_inf_nan=False)] | None = None
+
+
+class AskBody(_Searching):
+    """A question; `history` holds the questions and answers before, in turns."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"example": {"question": "How long is parental leave?"}}
+    )
+
+    question: Question
+    k: Annotated[int, Field(ge=1, le=100)] | None = None
+    strict: bool | None = None
+    context: AskContext | None = None
+    history: Annotated[
+        list[Annotated[str, StringConstraints(max_length=100_000)]], Field(max_length=100)
+    ] = []
+    log: bool | None = None
+
+
+Principal = Annotated[str, StringConstraints(min_length=1, max_length=300)]
+Values = dict[str, Any]
+
+
+class SaidBody(_Body):
+    """What is said of a document; `allow` null makes it public."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"archived": True, "tags": {"department": "hr"}}},
+    )
+
+    allow: Annotated[list[Principal], Field(max_length=1000)] | None = None
+    tags: dict[str, str | int | float | bool | None] = {}
+    archived: bool | None = None
+
+
+class DocumentBody(SaidBody):
+    """A document whose text is given."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"title": "Visitors", "text": "Visitors sign in."}},
+    )
+
+    text: Annotated[str, StringConstraints(min_length=1, max_length=20_000_000)]
+    title: Annotated[str, StringConstraints(max_length=2000)] | None = None
+    media_type: Literal["text/plain", "text/markdown"] = "text/plain"
+
+
+class FeedbackBody(_Body):
+    """What is thought of an answer."""
+
+    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"rating": "good"}})
+
+    rating: Literal["good", "bad"]
+    comment: Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)] = ""

@@ -1,0 +1,68 @@
+"""Tokens of an identity provider (OpenID Connect): checked by its keys, read as callers."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+import jwt
+
+from ibid.errors import ModelUnavailable
+from ibid.service.access import Caller, Unauthenticated
+from ibid.service.options import Identity
+
+ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
+"""What a token may be signed by: keys of two halves alone, whatever its own header says."""
+
+LEEWAY_SECONDS: Final = 30
+KEYS_SECONDS: Final = 300
+FETCH_SECONDS: Final = 5
+
+
+class Tokens:
+    """Reads the tokens of one issuer; its keys are fetched when one is first needed, and kept."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+        self._keys = jwt.PyJWKClient(
+            identity.jwks_url, lifespan=KEYS_SECONDS, timeout=FETCH_SECONDS
+        )
+
+    async def read(self, text: str) -> Caller:
+        """The caller that a token names: `user:` and its subject, `group:` and each of its groups.
+
+        Raises Unauthenticated, and ModelUnavailable where the issuer's keys can't be had.
+        """
+        return await asyncio.to_thread(self._read, text)
+
+    def _read(self, text: str) -> Caller:
+        identity = self._identity
+        try:
+            key = self._keys.get_signing_key_from_jwt(text)
+            claims = jwt.decode(
+                text,
+                key,
+                algorithms=list(ALGORITHMS),
+                audience=identity.audience,
+                issuer=identity.issuer,
+                leeway=LEEWAY_SECONDS,
+                options={"require": ["exp", "aud", "iss", "sub"]},
+            )
+        except jwt.PyJWKClientConnectionError as error:
+            raise ModelUnavailable(
+                "the keys of the identity provider can't be had", hint="try again in a moment"
+            ) from error
+        except jwt.PyJWTError as error:
+            raise Unauthenticated(
+                f"this token is not taken: {type(error).__name__}", hint="sign in again"
+            ) from error
+        subject = str(claims["sub"])
+        groups = _list_groups(claims.get(identity.groups_claim))
+        principals = frozenset({f"user:{subject}", *(f"group:{name}" for name in groups)})
+        return Caller(f"token:{subject}", principals, identity.scopes, f"{subject}/")
+
+
+def _list_groups(claim: Any) -> list[str]:
+    """The groups of a claim, which is a list of names, or one name."""
+    names = claim if isinstance(claim, list) else [claim]
+    return [name for name in names if isinstance(name, str) and name.strip()]
