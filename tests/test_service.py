@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from ibid.uploads import Uploads
 from pdf_making import make_pdf
 from service_client import await_job, make_key, read_events, serving
 
+AS_JSON = {"Content-Type": "application/json"}
 LEAVE = "Parental leave lasts sixteen weeks. Notice is given eight weeks before."
 
 
@@ -122,10 +124,13 @@ def test_errors_have_one_shape(
 
 
 def test_a_request_that_is_too_large_is_refused(library: ibid.Library) -> None:
+    body = json.dumps({"query": "x" * 5000}).encode()
+    pieces = (body[at : at + 100] for at in range(0, len(body), 100))
     with serving(library, body_bytes=2000) as client:
-        told = client.post("/v1/search", json={"query": "x" * 5000})
-    assert told.status_code == 413
-    assert told.json()["error"]["type"] == "BodyTooLarge"
+        for content in (body, pieces):  # which says its length, and which does not
+            told = client.post("/v1/search", content=content, headers=AS_JSON)
+            assert told.status_code == 413
+            assert told.json()["error"]["type"] == "BodyTooLarge"
 
 
 def test_a_caller_who_asks_too_often_waits(library: ibid.Library) -> None:
@@ -291,10 +296,8 @@ def test_a_killed_server_goes_on_with_its_jobs(tmp_path: Path) -> None:
     assert states == ["done"] * len(ids)
     with open_hashing(place) as library:
         assert list_ids(library) == [f"d{number:02}" for number in range(40)]
-        assert [library.document(f"d{n:02}", ibid.OWNER).text for n in range(40)] == [
-            text.strip() if library.document("d00", ibid.OWNER).text == texts[0].strip() else text
-            for text in texts
-        ]
+        found = [library.document(f"d{number:02}", ibid.OWNER).text for number in range(40)]
+        assert [text.strip() for text in found] == [text.strip() for text in texts]
         assert list(library.verify()) == []
 
 
@@ -306,7 +309,6 @@ def _start(place: Path) -> tuple[subprocess.Popen[str], str]:
     assert server.stderr is not None
     line = server.stderr.readline()
     assert line.startswith("serving "), line
-    import threading
 
     threading.Thread(target=server.stderr.read, daemon=True).start()
     return server, line.split()[-1]

@@ -47,7 +47,6 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         lifespan=partial(_run, library=library, options=options, metrics=metrics),
-        max_body_size=options.body_bytes,
         telemetry=None,
     )
     handle_errors(app)

@@ -13,6 +13,7 @@ from limits import RateLimitItemPerMinute
 from limits.storage import MemoryStorage
 from limits.strategies import SlidingWindowCounterRateLimiter
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 
 from ibid.service.failures import refuse
 from ibid.service.options import LOOPBACK, ServeOptions, is_loopback
@@ -77,7 +78,7 @@ class Guard:
         counted = scope["path"] not in _ALWAYS
         self._working += counted
         try:
-            await (refusal or self._app)(scope, receive, send_on)
+            await (refusal or self._app)(scope, self._bound(receive), send_on)
         finally:
             self._working -= counted
             self._tell(scope, id, status, time.perf_counter() - start)
@@ -93,6 +94,9 @@ class Guard:
             return refuse(400, "pages from elsewhere may not call this service")
         if scope["path"] in _ALWAYS:
             return None
+        length = headers.get("content-length", "")
+        if length.isdecimal() and int(length[:20]) > self._options.body_bytes:
+            return refuse(413, self._tell_limit(), "serve.body_bytes is the limit")
         if self._working >= self._options.requests:
             return refuse(
                 503, "too many requests at once", "try again in a moment", Retry_After="1"
@@ -103,6 +107,23 @@ class Guard:
             hint = f"{self._options.per_minute} a minute are taken"
             return refuse(429, "too many requests", hint, Retry_After="60")
         return None
+
+    def _bound(self, receive: Receive) -> Receive:
+        """The same body, which ends with an error where it grows past the limit."""
+        size = 0
+
+        async def receive_on() -> Message:
+            nonlocal size
+            message = await receive()
+            size += len(message.get("body", b""))
+            if size > self._options.body_bytes:
+                raise HTTPException(413, self._tell_limit())
+            return message
+
+        return receive_on
+
+    def _tell_limit(self) -> str:
+        return f"more than {self._options.body_bytes:,} bytes in one request"
 
     def _is_ours(self, host: str) -> bool:
         """Whether a request's Host names this service, not another name that leads here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from typing import Final
 
@@ -29,6 +30,8 @@ def serve(library: Library, options: ServeOptions, *, on_start: Callable[[str], 
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
+    # The server ends well at this signal, and then sends it once more to whoever had it before.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     _Server(config, on_start).run()
 
 
