@@ -41,7 +41,8 @@ FLOORS = [
         "upkeep",
         "uploads",
     },
-    {"cli", "service"},
+    {"service"},
+    {"cli"},
     {"__main__"},
 ]
 """From the ground up; rooms of one floor do not know each other, save those of composition."""

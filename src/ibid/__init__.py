@@ -55,7 +55,7 @@ _RECORDS = (
     "SearchResult",
     "Verdict",
 )
-_ERRORS = tuple(name for name in errors.__all__ if name != "EXIT_CODES")
+_ERRORS = tuple(name for name in errors.__all__ if name not in ("EXIT_CODES", "HTTP_STATUSES"))
 _HOMES = {
     "open": ("ibid.openers", "open_library"),
     "Libraries": ("ibid.libraries", "Libraries"),

@@ -50,7 +50,7 @@ def serve_command(call: Call, host: str | None, port: int | None, auth: str | No
 @click.argument("action", type=click.Choice(("create", "list", "revoke")))
 @click.argument("id", required=False)
 @click.option("--name", default="", help="What the key is for.")
-@click.option("--principal", "principals", multiple=True, help="Whom its bearer stands for.")
+@click.option("--principal", "held", multiple=True, help="Whom its bearer stands for.")
 @click.option(
     "--scope", "scopes", default="search,ask", show_default=True, help="What they may do."
 )
@@ -81,7 +81,7 @@ def key_command(
         key, text = create_key(
             store,
             name=options["name"],
-            principals=options["principals"],
+            principals=options["held"],
             scopes=scopes,
             prefix=options["prefix"],
         )

@@ -2,44 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPBearer
 
 from ibid.errors import AccessDenied
+from ibid.service.callers import Caller, Unauthenticated
+from ibid.service.context import Context
 from ibid.service.keys import MARK, find_key
 from ibid.settings.sections import SCOPES
-
-if TYPE_CHECKING:
-    from ibid.service.context import Context
 
 Permission: TypeAlias = Literal["search", "ask", "ingest", "admin"]
 
 BEARER: Final = HTTPBearer(auto_error=False, description="A key of `ibid key`, or a token.")
-
-
-class Unauthenticated(AccessDenied):
-    """The caller is not known."""
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who calls: a name for the logs, what they may see and do, and where they may write."""
-
-    name: str
-    principals: frozenset[str]
-    scopes: frozenset[str]
-    prefix: str
-
-    def check_id(self, id: str) -> None:
-        """Raise AccessDenied for an id that the caller may not write, whoever else has it."""
-        if not id.startswith(self.prefix):
-            raise AccessDenied(
-                f"you may write documents under {self.prefix!r} only",
-                hint=f"name it {self.prefix}…",
-            )
 
 
 async def identify(context: Context, authorization: str | None) -> Caller:
@@ -56,8 +32,7 @@ async def identify(context: Context, authorization: str | None) -> Caller:
         if (key := find_key(context.store, text)) is not None:
             return Caller(f"key:{key.id}", key.principals, key.scopes, key.prefix)
     elif scheme.lower() == "bearer" and context.tokens is not None:
-        caller: Caller = await context.tokens.read(text)
-        return caller
+        return await context.tokens.read(text)
     elif not context.options.keys_needed:
         # Chat clients always send a key, also where none is needed.
         return Caller("local", context.options.principals, frozenset(SCOPES), "")

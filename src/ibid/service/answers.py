@@ -10,9 +10,10 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import JSONResponse
 
-from ibid.service.access import Caller, need
+from ibid.service.access import need
 from ibid.service.asking import note
 from ibid.service.bodies import FeedbackBody
+from ibid.service.callers import Caller
 from ibid.service.context import find_context
 from ibid.shapes import shape_answer, shape_cited_place, shape_entry, shape_kept
 

@@ -17,7 +17,8 @@ from starlette.staticfiles import StaticFiles
 from ibid.errors import IbidError
 from ibid.library import Library
 from ibid.service import answers, asking, documents
-from ibid.service.access import Caller, need
+from ibid.service.access import need
+from ibid.service.callers import Caller
 from ibid.service.carrying import carry_out
 from ibid.service.context import Context
 from ibid.service.failures import handle_errors, refuse

@@ -10,8 +10,9 @@ from fastapi.responses import JSONResponse, Response
 
 from ibid.errors import IbidError
 from ibid.records import Answer, Hit, Query
-from ibid.service.access import Caller, need
+from ibid.service.access import need
 from ibid.service.bodies import AskBody, SearchBody
+from ibid.service.callers import Caller
 from ibid.service.context import Context, find_context
 from ibid.service.failures import answer_error, describe_crash
 from ibid.service.streams import Emit, answer_last, encode_event, stream_events, stream_response

@@ -29,9 +29,10 @@ from ibid.flows.options import check_allow
 from ibid.library import Library
 from ibid.reading.pdf.picture import draw_page
 from ibid.records import JSON, OWNER
-from ibid.service.access import Caller, need
+from ibid.service.access import need
 from ibid.service.asking import note
 from ibid.service.bodies import DocumentBody, SaidBody
+from ibid.service.callers import Caller
 from ibid.service.context import Context, find_context
 from ibid.service.jobs import Job, shape_job
 from ibid.shapes import (

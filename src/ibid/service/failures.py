@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from ibid.errors import HTTP_STATUSES, IbidError
-from ibid.service.access import Unauthenticated
+from ibid.service.callers import Unauthenticated
 from ibid.shapes import shape_error
 
 _log = logging.getLogger("ibid.service")

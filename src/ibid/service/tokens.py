@@ -8,7 +8,7 @@ from typing import Any, Final
 import jwt
 
 from ibid.errors import ModelUnavailable
-from ibid.service.access import Caller, Unauthenticated
+from ibid.service.callers import Caller, Unauthenticated
 from ibid.service.options import Identity
 
 ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
