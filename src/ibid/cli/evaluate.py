@@ -14,13 +14,14 @@ import click
 
 from ibid.cli.call import Call, Outcome, Part, verb
 from ibid.cli.words import count_words, join_words, make_table, shorten
-from ibid.errors import EvaluationError
+from ibid.errors import BadSetting, EvaluationError
 
 if TYPE_CHECKING:
     from ibid.evaluation.intervals import Difference, Estimate
     from ibid.evaluation.outcomes import Evaluation
     from ibid.flows.options import OnProgress
     from ibid.library import Library
+    from ibid.protocols import Generator
     from ibid.shapes import Shape
 
 FAILED: Final = 1
@@ -53,6 +54,9 @@ class Floor:
     help="Exit with 1 below it, such as recall@5=0.9; may be repeated.",
 )
 @click.option("--compare", type=_THERE, help="A file of settings to compare with.")
+@click.option(
+    "--judge", type=_THERE, help="Have answers judged by the generator of this file of settings."
+)
 @click.option("--report", type=_FILE, help="Write an HTML page with plots and each question.")
 @click.option("--no-answers", is_flag=True, help="Measure retrieval alone.")
 @click.option("--timings", is_flag=True, help="Tell the time of each stage too.")
@@ -154,6 +158,7 @@ def _evaluate(
 ) -> tuple[Evaluation, dict[str, str], Compared | None]:
     """The evaluation, what is known of its library, and the second one where one is asked for."""
     compare: Path | None = options["compare"]
+    judge = _open_judge(call, options["judge"]) if options["judge"] is not None else None
     beir: bool = options["beir"]
     sends: tuple[Part, ...] = ("embedder", "reranker", "generator")
 
@@ -169,6 +174,7 @@ def _evaluate(
                 cuts=cuts,
                 answers=not options["no_answers"],
                 principals=call.principals,
+                judge=judge,
                 on_progress=on_progress,
             )
 
@@ -184,6 +190,22 @@ def _evaluate(
     with call.open_library(sends=sends, override=compare) as library:
         second = measure(library)
     return first, facts, Compared(compare.name, second, compare_evaluations(first, second))
+
+
+def _open_judge(call: Call, path: Path) -> Generator:
+    """The generator that a file of settings names. Raises BadSetting for one that is no model."""
+    from ibid.openers import EXTRACTIVE, choose_embedder, choose_generator
+
+    settings = call.load_settings(override=path)
+    if settings.generator.name == EXTRACTIVE:
+        raise BadSetting(
+            f"{path}: the extractive generator can't judge",
+            hint="set generator.name in it to a language model",
+        )
+    generator = choose_generator(None, settings, choose_embedder(None, settings))()
+    if generator.remote is not None:
+        click.echo(f"text may go to the judge at {generator.remote}", err=True)
+    return generator
 
 
 def _describe(library: Library) -> dict[str, str]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from ibid.cli.answers import LAST
-from ibid.cli.call import Call, Outcome, verb
+from ibid.cli.call import Call, Outcome, Part, verb
 from ibid.cli.words import count_words, make_table, shorten
-from ibid.errors import UnknownAnswer
+from ibid.errors import BadSetting, UnknownAnswer
+from ibid.openers import EXTRACTIVE
 
 if TYPE_CHECKING:
     from ibid.evaluation.golden import GoldenCase
@@ -30,6 +31,7 @@ FAILED: Final = 1
 @click.option("--answer", multiple=True, metavar="TEXT", help="add: a right answer.")
 @click.option("-n", "most", type=click.IntRange(1), default=20, help="draft: how many (20).")
 @click.option("--filter", metavar="EXPR", help="draft: out of these documents.")
+@click.option("--by-model", is_flag=True, help="draft: have the generator write them.")
 def golden_command(call: Call, action: str, ids: tuple[str, ...], **options: Any) -> Outcome:
     """Keep the questions that the library is measured by.
 
@@ -40,7 +42,8 @@ def golden_command(call: Call, action: str, ids: tuple[str, ...], **options: Any
     """
     if ids and action not in ("add", "accept"):
         raise click.UsageError(f"golden {action} takes no ID")
-    with call.open_library() as library:
+    sends: tuple[Part, ...] = ("generator",) if options["by_model"] else ()
+    with call.open_library(sends=sends) as library:
         return ACTIONS[action](library, call, ids, options)
 
 
@@ -88,8 +91,18 @@ def _draft(
 ) -> Outcome:
     from ibid.measuring.shapes import shape_cases
 
+    by_model = options["by_model"]
+    if by_model and library.generator.name == EXTRACTIVE:
+        raise BadSetting(
+            "drafts by model need a language model, and the generator is extractive",
+            hint="set generator.name and its endpoint, or leave --by-model out",
+        )
     added = library.draft_golden(
-        options["most"], call.principals, filter=options["filter"], file=options["file"]
+        options["most"],
+        call.principals,
+        filter=options["filter"],
+        by_model=by_model,
+        file=options["file"],
     )
     told = f"{count_words(len(added), 'draft')} added; none counts until it is accepted"
     return Outcome({"drafts": shape_cases(added)}, f"{_tell_cases(added)}\n{told}".lstrip())

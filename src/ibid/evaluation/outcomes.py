@@ -72,10 +72,12 @@ ABSTAINING: Final = {
     "abstention_f1": abstention_f1,
 }
 
-ANSWERS: Final = (EVIDENCE, *CORRECTNESS, *GROUNDING, RELEVANCE, *ABSTAINING)
+JUDGED: Final = ("judged_faithfulness", "judged_relevance", "judged_correctness")
+
+ANSWERS: Final = (EVIDENCE, *CORRECTNESS, *GROUNDING, RELEVANCE, *JUDGED, *ABSTAINING)
 """Measures of answers by name."""
 
-Kind: TypeAlias = Literal["error", "retrieval", "abstained", "answered", "citation"]
+Kind: TypeAlias = Literal["error", "retrieval", "abstained", "answered", "citation", "judge"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +85,8 @@ class CaseRun:
     """One case as it was asked: what was found and answered, and the scores of both by name.
 
     `hits` are the first of what was found, as many as the largest rank measured at; `ranking` are
-    the ids that were scored, `judgements` those that were wanted. `relevance` is how near answer
-    and question are in meaning. With an `error` there is nothing else.
+    the ids that were scored, `judgements` those that were wanted. `unjudged` is
+    one that a judge was asked about in vain. With an `error` there is nothing else.
     """
 
     case: GoldenCase
@@ -95,6 +97,7 @@ class CaseRun:
     answer: Answer | None = None
     answers: Mapping[str, float] = field(default_factory=dict)
     search_ms: Mapping[str, float] = field(default_factory=dict)
+    unjudged: bool = False
     error: str | None = None
 
     @property
@@ -216,6 +219,8 @@ def find_failures(run: CaseRun, deepest: int) -> list[Failure]:
     failures = []
     if run.retrieval and not run.retrieval[f"hit@{deepest}"]:
         failures.append(fail("retrieval", f"nothing expected is among the first {deepest}"))
+    if run.unjudged:
+        failures.append(fail("judge", "the judge gave no judgement that can be understood"))
     if run.answer is None:
         return failures
     if run.case.unanswerable and not run.abstained:

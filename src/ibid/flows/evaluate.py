@@ -9,6 +9,7 @@ from typing import Final
 from ibid.errors import AccessDenied, EvaluationError, InputError, MalformedOutput, ModelTimeout
 from ibid.evaluation.folding import strip_markers
 from ibid.evaluation.golden import GoldenCase
+from ibid.evaluation.judging import score_judgement
 from ibid.evaluation.outcomes import (
     CUTS,
     RELEVANCE,
@@ -19,6 +20,7 @@ from ibid.evaluation.outcomes import (
     score_retrieval,
     sum_up,
 )
+from ibid.flows.judge import Judge
 from ibid.flows.options import OnProgress, Progress
 from ibid.protocols import Embedder
 from ibid.records import OWNER, Answer, AnswerStatus, Principals, Query, SearchResult
@@ -51,13 +53,15 @@ def evaluate(
     search: Callable[[Query, int], SearchResult],
     ask: Callable[[Query], Answer],
     embedder: Embedder,
+    judge: Judge | None = None,
     on_progress: OnProgress | None = None,
 ) -> Evaluation:
     """The evaluation of all cases but drafts, in their order.
 
-    `search` gives so many hits for a query, `ask` an answer. What goes wrong with one question is
-    a failure of it; a model or library that is not there ends the evaluation. Raises
-    EvaluationError for no cases, AccessDenied for a case that the caller may not have asked.
+    `search` gives so many hits for a query, `ask` an answer, which a `judge` judges. What goes
+    wrong with one question is a failure of it; a model or library that is not there ends the
+    evaluation. Raises EvaluationError for no cases, AccessDenied for a case that the caller may
+    not have asked.
     """
     counted = [case for case in cases if not case.draft]
     if not counted:
@@ -68,7 +72,8 @@ def evaluate(
     queries = {case.id: make_query(case, options) for case in counted}
     runs = []
     for done, case in enumerate(counted, start=1):
-        runs.append(run_case(case, queries[case.id], options, search=search, ask=ask))
+        run = run_case(case, queries[case.id], options, search=search, ask=ask)
+        runs.append(run if judge is None else judge_run(run, judge))
         if on_progress is not None:
             on_progress(Progress(done, len(counted), 0))
     runs = add_relevance(runs, embedder)
@@ -115,6 +120,20 @@ def run_case(
         answers=score_answer(case, answer) if answer is not None else {},
         search_ms=found.timings_ms,
     )
+
+
+def judge_run(run: CaseRun, judge: Judge) -> CaseRun:
+    """The run with what a model says of its answer; as it is where nothing was answered.
+
+    A judgement that failed is told of and has no score.
+    """
+    answer = run.answer
+    if answer is None or answer.status is not AnswerStatus.ANSWERED:
+        return run
+    judgement = judge.judge(answer, run.case.answers)
+    if judgement is None:
+        return replace(run, unjudged=True)
+    return replace(run, answers={**run.answers, **score_judgement(judgement)})
 
 
 def add_relevance(runs: Sequence[CaseRun], embedder: Embedder) -> list[CaseRun]:

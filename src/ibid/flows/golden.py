@@ -9,14 +9,21 @@ from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from ibid.errors import EvaluationError
-from ibid.evaluation.drafts import draft_document, spread
+from ibid.evaluation.drafts import build_draft_prompt, draft_document, parse_draft, spread
 from ibid.evaluation.folding import fold_space, strip_markers
 from ibid.evaluation.golden import GoldenCase, dump_golden, parse_golden
-from ibid.protocols import Index, Scope, Snapshot
-from ibid.records import AnswerStatus, KeptAnswer, Principals, Verdict
+from ibid.flows.consult import consult
+from ibid.protocols import Generator, Index, Scope, Snapshot
+from ibid.records import AnswerStatus, Document, KeptAnswer, Passage, Principals, Verdict
 
 GOLDEN_FILE: Final = "golden.jsonl"
 """The golden set of a library, in its folder."""
+
+LEAST_WORDS: Final = 12
+"""Words of a passage that a model is asked to draft a question for."""
+
+DRAFT_SECONDS: Final = 60.0
+"""Longest wait for a model to draft one."""
 
 Lack: TypeAlias = Literal["absent", "cut", "hidden", "no such document"]
 
@@ -183,18 +190,31 @@ def _refuse(id: str, why: str) -> EvaluationError:
     )
 
 
-def draft_cases(scope: Scope, most: int, *, index: Index) -> list[GoldenCase]:
-    """At most so many drafts by rule out of the documents of a scope, spread over them."""
+def draft_cases(
+    scope: Scope, most: int, *, index: Index, generator: Generator | None = None
+) -> list[GoldenCase]:
+    """At most so many drafts out of the documents of a scope, spread over them; by rule, or by a
+    model where one is given.
+
+    What a model writes is dropped where it quotes what does not stand there, so there may be fewer.
+    Raises what the model raises.
+    """
     snapshot = index.snapshot()
-    return spread(
-        (
-            list(draft_document(document, snapshot.document_passages(document.id, scope)))
-            for document in (
-                snapshot.document(info.id, scope).document for info in snapshot.documents(scope)
-            )
-        ),
-        most,
+    documents = (snapshot.document(info.id, scope).document for info in snapshot.documents(scope))
+    cut = ((one, snapshot.document_passages(one.id, scope)) for one in documents)
+    if generator is None:
+        return spread((list(draft_document(*pair)) for pair in cut), most)
+    pairs = (
+        [(document, one) for one in passages if len(one.text.split()) >= LEAST_WORDS]
+        for document, passages in cut
     )
+    drafts = (_ask_draft(document, one, generator) for document, one in spread(pairs, most))
+    return [draft for draft in drafts if draft is not None]
+
+
+def _ask_draft(document: Document, passage: Passage, generator: Generator) -> GoldenCase | None:
+    reply = consult(generator, build_draft_prompt(passage), timeout_s=DRAFT_SECONDS)
+    return parse_draft(reply.text, document, passage)
 
 
 # -- the check ------------------------------------------------------------------------------------

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 from ibid.errors import EvaluationError
 from ibid.flows.options import OnProgress, hold_principals
 from ibid.parts import Parts
-from ibid.protocols import Scope
+from ibid.protocols import Generator, Scope
 from ibid.records import OWNER, Answer, IngestReport, KeptAnswer, Owner, SearchResult
 
 if TYPE_CHECKING:
     from ibid.evaluation.golden import GoldenCase
     from ibid.evaluation.outcomes import Evaluation
     from ibid.flows.golden import Expected, GoldenProblem
+    from ibid.flows.judge import Judge
 
 MOST_DRAFTS = 20
 """Drafts that are made unless more are asked for."""
@@ -48,14 +49,16 @@ class Measuring:
         answers: bool = True,
         principals: Iterable[str] | Owner = (),
         within: Iterable[str] | Owner = OWNER,
+        judge: Generator | None = None,
         on_progress: OnProgress | None = None,
     ) -> Evaluation:
         """How well golden cases are found and answered, with the settings of this library.
 
         `golden` is a file or the cases themselves, None the library's own set. Retrieval is
         measured at the ranks of `cuts`. `principals` ask a case that names none; where cases come
-        from somebody who may not ask for others, `within` is what that caller holds. Nothing that
-        is asked is kept in the log. Raises EvaluationError, AccessDenied.
+        from somebody who may not ask for others, `within` is what that caller holds. A `judge` is a
+        language model that judges each answer; its judgements are kept beside the library. Nothing
+        that is asked is kept in the log. Raises EvaluationError, AccessDenied.
         """
         from ibid.evaluation.outcomes import CUTS
         from ibid.flows.evaluate import EvaluateOptions, evaluate
@@ -72,6 +75,7 @@ class Measuring:
             search=lambda query, k: self.run_search(query, k=k),
             ask=partial(self.run_ask, log=False),
             embedder=self._parts.embedder,
+            judge=None if judge is None else self._open_judge(judge),
             on_progress=on_progress,
         )
 
@@ -143,18 +147,21 @@ class Measuring:
         principals: Iterable[str] | Owner = (),
         *,
         filter: str | None = None,
+        by_model: bool = False,
         file: Path | str | None = None,
     ) -> list[GoldenCase]:
         """Add drafts of cases out of the documents that the caller sees, at most so many.
 
-        They do not count until a person accepts them (`accept_golden`).
+        They are made by rule, or by the generator. They do not count until a person accepts them
+        (`accept_golden`).
         """
         from ibid.flows.golden import add_cases, draft_cases
 
         scope = Scope(hold_principals(principals), filter)
-        return add_cases(
-            self._find_golden(file), draft_cases(scope, most, index=self._parts.index)
-        )[0]
+        path = self._find_golden(file)
+        writer = self._parts.open_generator() if by_model else None
+        drafts = draft_cases(scope, most, index=self._parts.index, generator=writer)
+        return add_cases(path, drafts)[0]
 
     def accept_golden(self, *ids: str, file: Path | str | None = None) -> list[GoldenCase]:
         """Let drafts count from now on; without an id all of them. Raises EvaluationError."""
@@ -170,6 +177,12 @@ class Measuring:
         from ibid.flows.golden import forget_documents
 
         return 0 if self.golden_file is None else forget_documents(self.golden_file, ids)
+
+    def _open_judge(self, generator: Generator) -> Judge:
+        from ibid.flows.judge import JUDGEMENTS_FILE, Judge
+
+        own = self.golden_file
+        return Judge(generator, cache=None if own is None else own.with_name(JUDGEMENTS_FILE))
 
     def _find_golden(self, file: Path | str | None) -> Path:
         found = self.golden_file if file is None else Path(file)
