@@ -117,6 +117,9 @@ def test_read_loses_a_file_that_failed_or_is_skipped(library: ibid.Library, fold
     failed = look(library, "No archive", principals=OWNER)
     assert failed.first_failure == "read"
     assert "lamp.docx was not read: " in failed.stages[0].detail
+    write(folder, {"c.md": LAMP, "ibid.toml": '[[rules]]\nmatch = "c.md"\nignore = true\n'})
+    ignored = look(library, "turns once in twelve", principals=OWNER)
+    assert "c.md was not read: ignored by ibid.toml" in ignored.stages[0].detail
     by_id = library.diagnose(QUESTION, document_id="lamp.docx", principals=OWNER)
     assert (by_id.first_failure, "lamp.docx" in by_id.stages[0].detail) == ("read", True)
     unseen = look(library, "twelve seconds")

@@ -9,7 +9,7 @@ import click
 
 from ibid.cli.call import Call, Outcome, Part, read_principals, verb
 from ibid.cli.words import join_words, make_table, shorten
-from ibid.records import OWNER, Query, SearchMode
+from ibid.records import OWNER, Principals, Query, SearchMode
 from ibid.shapes.inspection import shape_causes, shape_diagnosis
 
 if TYPE_CHECKING:
@@ -69,9 +69,7 @@ def diagnose_command(
     """
     if (golden is None) == (question is None):
         raise click.UsageError("give a question with --expect, or --golden FILE")
-    asker = read_principals(askers) if askers else call.principals
-    if golden is not None and not askers and asker is OWNER:
-        asker = frozenset()  # as `ibid evaluate` asks a case that names nobody
+    asker = _choose_asker(call, askers, golden)
     flags = {"search.rerank": rerank, "generator.name": generator}
     sends: tuple[Part, ...] = ("embedder", "reranker", "rewriter")
     with call.open_library(sends=sends if retrieval else (*sends, "generator"), flags=flags) as lib:
@@ -95,7 +93,17 @@ def diagnose_command(
     return Outcome(shape_diagnosis(found), _tell_diagnosis(found), code)
 
 
-def _diagnose_golden(cases: list[GoldenCase], diagnostician: Diagnostician, asker: Any) -> Outcome:
+def _choose_asker(call: Call, askers: tuple[str, ...], golden: Path | None) -> Principals:
+    """Whose question it is; a golden case that names nobody is the public's, where the owner asks,
+    as `ibid evaluate` has it."""
+    if askers:
+        return read_principals(askers)
+    return frozenset() if golden is not None and call.principals is OWNER else call.principals
+
+
+def _diagnose_golden(
+    cases: list[GoldenCase], diagnostician: Diagnostician, asker: Principals
+) -> Outcome:
     from ibid.flows.diagnose import count_causes, diagnose_golden
 
     diagnosed = list(diagnose_golden(cases, diagnostician, asker))

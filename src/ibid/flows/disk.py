@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from ibid.flows.diagnosis import Expected, Stage, name_some
 from ibid.flows.plan import name_document
-from ibid.protocols import FileState, Index, SourceFile, SourceInfo
+from ibid.protocols import Index, SourceInfo
 from ibid.reading.pool import FileToRead, ReaderPool
 from ibid.sources.folder import FolderSource
+from ibid.sources.rules import read_rules
 
 LOOKED_AT: Final = 200
 """Files that are read for one text, at most."""
@@ -29,24 +31,52 @@ def find_on_disk(expected: Expected, index: Index) -> list[Stage] | None:
     the owner's to ask: what lies in a folder is not what a library shows.
     """
     failed: list[str] = []
+    new: list[_Found] = []
+    for found in _list_files(index):
+        if found.reason is None:
+            new.append(found)
+        elif _holds_raw(found.place, found.id, expected):
+            advice = "mend what the reason names, then run `ibid sync` again"
+            return [Stage("read", False, f"{found.id} was not read: {found.reason}", advice)]
+        elif found.failed:
+            failed.append(f"{found.id} ({found.reason})")
+    return _look_into(new[:LOOKED_AT], expected) or _tell_failed(failed)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A file whose document the library does not hold as it is: `reason` says why it is not read,
+    None that it was not looked at since `how`."""
+
+    id: str
+    folder: Path
+    place: Path
+    how: str
+    reason: str | None = None
+    failed: bool = False
+
+
+def _list_files(index: Index) -> Iterator[_Found]:
+    """The files of all sources that are no documents, or not as they were read."""
     for source in index.sources():
         folder = _find_folder(source)
         if folder is None:
             continue
-        states = index.files(source.name)
+        states, rules = index.files(source.name), read_rules(folder)
         for file in FolderSource(folder).scan():
             if file.path.endswith("/"):
                 continue
-            id = name_document(source, file.path)
             state = states.get(file.path)
-            reason = _tell_unread(file, state)
-            if reason is not None:
-                if _holds_raw(folder / file.path, id, expected):
-                    advice = "mend what the reason names, then run `ibid sync` again"
-                    return [Stage("read", False, f"{id} was not read: {reason}", advice)]
-                if state is not None and state.status == "failed":
-                    failed.append(f"{id} ({reason})")
-    return _look_into_new(expected, index) or _tell_failed(failed)
+            id, place = name_document(source, file.path), folder / file.path
+            ignored = "ignored by ibid.toml" if rules.for_path(file.path).ignore else None
+            how = "never synced" if state is None else "changed after it was read"
+            if (reason := file.skip or ignored) is not None:
+                yield _Found(id, folder, place, how, reason)
+            elif state is None or state.stat != file.stat:
+                yield _Found(id, folder, place, how)
+            elif state.status != "read":
+                reason = state.message or state.error
+                yield _Found(id, folder, place, how, reason, state.status == "failed")
 
 
 def _tell_failed(failed: list[str]) -> list[Stage] | None:
@@ -62,53 +92,29 @@ def _tell_failed(failed: list[str]) -> list[Stage] | None:
     ]
 
 
-def _tell_unread(file: SourceFile, state: FileState | None) -> str | None:
-    """Why a file is no document; None for one that is, or could be."""
-    if file.skip is not None:
-        return file.skip
-    if state is None or state.status == "read" or state.stat != file.stat:
-        return None
-    return state.message or state.error
-
-
-def _look_into_new(expected: Expected, index: Index) -> list[Stage] | None:
-    files = list(_list_new(index))[:LOOKED_AT]
+def _look_into(files: Sequence[_Found], expected: Expected) -> list[Stage] | None:
+    """The stages for a text in a file that is new or changed, None where none holds it."""
     if not files:
         return None
+    wanted = [FileToRead(found.place, found.place.name, MOST_BYTES) for found in files]
     with ReaderPool() as pool:
-        for (id, folder, _, how), read in zip(
-            files, pool.read([file for _, _, file, _ in files]), strict=True
-        ):
-            if read.document is None or not expected.find(read.document.text, id):
-                continue
-            return [
-                Stage("read", True, f"in the file {id}"),
-                Stage("chunk", True, "not cut yet"),
-                Stage(
-                    "index",
-                    False,
-                    f"{id} was {how}: the library does not hold what it says now",
-                    f"run `ibid sync {folder}`",
-                ),
-            ]
+        for found, read in zip(files, pool.read(wanted), strict=True):
+            if read.document is not None and expected.find(read.document.text, found.id):
+                return _tell_unsynced(found)
     return None
 
 
-def _list_new(index: Index) -> Iterator[tuple[str, Path, FileToRead, str]]:
-    """The files that are new, or not as they were read: id, folder, file, and which of the two."""
-    for source in index.sources():
-        folder = _find_folder(source)
-        if folder is None:
-            continue
-        states = index.files(source.name)
-        for file in FolderSource(folder).scan():
-            state = states.get(file.path)
-            if file.skip is not None or (state is not None and state.stat == file.stat):
-                continue
-            how = "never synced" if state is None else "changed after it was read"
-            place = folder / file.path
-            wanted = FileToRead(place, place.name, MOST_BYTES)
-            yield name_document(source, file.path), folder, wanted, how
+def _tell_unsynced(found: _Found) -> list[Stage]:
+    return [
+        Stage("read", True, f"in the file {found.id}"),
+        Stage("chunk", True, "not cut yet"),
+        Stage(
+            "index",
+            False,
+            f"{found.id} was {found.how}: the library does not hold what it says now",
+            f"run `ibid sync {found.folder}`",
+        ),
+    ]
 
 
 def _find_folder(source: SourceInfo) -> Path | None:

@@ -24,6 +24,9 @@ SCANNED: Final = 5_000
 CANDIDATES: Final = 300
 """Documents that are looked through then."""
 
+CHECKED: Final = 20
+"""Passages of one place that are looked up in the index; of a whole document the first ones."""
+
 
 @dataclass(slots=True)
 class Whereabouts:
@@ -160,11 +163,10 @@ class Whereabouts:
         found: list[Target] = []
         missing: list[str] = []
         for target in targets:
-            held = tuple(one for one in target.passages if self._is_indexed(one))
-            if held:
+            lacking = [one for one in target.passages[:CHECKED] if not self._is_indexed(one)]
+            if held := tuple(one for one in target.passages if one not in lacking):
                 found.append(replace(target, passages=held))
-            missing += [f"{one.document_id} {one.start}-{one.end}" for one in target.passages
-                        if one not in held]  # fmt: skip
+            missing += [f"{one.document_id} {one.start}-{one.end}" for one in lacking]
         if found:
             passages = len({one.id for target in found for one in target.passages})
             told = f"{passages} passage{'' if passages == 1 else 's'} of version"

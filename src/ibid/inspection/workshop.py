@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,7 @@ from ibid.errors import EvaluationError
 from ibid.flows.options import OnProgress
 from ibid.flows.tune import Tuned, TuneOptions, TuneParts, tune
 from ibid.parts import Parts
-from ibid.protocols import Index, Reranker
+from ibid.protocols import Reranker
 
 if TYPE_CHECKING:
     from ibid.evaluation.golden import GoldenCase
@@ -41,16 +42,6 @@ def tune_library(
         )
     scratch = find_scratch(location)
     scratch.mkdir(mode=0o700, exist_ok=True)
-
-    def open_scratch(chunking: str) -> Index:
-        return parts.open_scratch(scratch / chunking.replace("/", "-"))
-
-    def open_reranker(name: str) -> Reranker | None:
-        in_force = parts.reranker
-        if in_force is not None and in_force.name == name:
-            return in_force
-        return parts.open_reranker(name)
-
     found = tune(
         cases,
         options or TuneOptions(),
@@ -60,8 +51,8 @@ def tune_library(
             searching=parts.ask.search,
             ingest=parts.ingest,
             current=_describe_search(parts),
-            open_reranker=open_reranker,
-            open_scratch=open_scratch,
+            open_reranker=partial(_choose_reranker, parts),
+            open_scratch=lambda name: parts.open_scratch(scratch / name.replace("/", "-")),
             trials=scratch / TRIALS,
             settings_hash=parts.ask.settings_hash,
             on_progress=on_progress,
@@ -81,6 +72,14 @@ def drop_scratch(location: str) -> None:
     """Remove the scratch of a library, where there is any."""
     if "://" not in location and (scratch := find_scratch(location)).is_dir():
         shutil.rmtree(scratch)
+
+
+def _choose_reranker(parts: Parts, name: str) -> Reranker | None:
+    """The reranker in force under its own name, another by the name of the settings."""
+    in_force = parts.reranker
+    if in_force is not None and in_force.name == name:
+        return in_force
+    return parts.open_reranker(name)
 
 
 def _describe_search(parts: Parts) -> dict[str, Value]:
