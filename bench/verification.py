@@ -1,9 +1,9 @@
-"""How verification judges claims that people wrote for it: a confusion table of each half.
+"""How verification judges claims that people wrote for it: a confusion table of each set.
 
     python bench/verification.py [FILE…] [--wrong]
 
 A file holds one claim a line: sources, claim with its marker, the right verdict, and the kind of
-change that was made to it. Without one both halves in tests/ are read.
+change that was made to it. Without one all three in tests/ are read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ibid.answering.verify import verify_claims
 from ibid.records import Citation, DocumentInfo, Hit, Passage, Verdict
 
 TESTS = Path(__file__).parent.parent / "tests"
-HALVES = tuple(TESTS / f"claims_{part}.jsonl" for part in ("own", "held", "third"))
+SETS = tuple(TESTS / f"claims_{part}.jsonl" for part in ("own", "held", "third"))
 NEVER = ("number", "date", "name", "negation")
 
 
@@ -91,7 +91,7 @@ def list_wrong(found: list[tuple[dict[str, Any], Citation]]) -> Iterator[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("files", nargs="*", type=Path, default=[p for p in HALVES if p.exists()])
+    parser.add_argument("files", nargs="*", type=Path, default=[p for p in SETS if p.exists()])
     parser.add_argument("--wrong", action="store_true", help="print what is judged wrongly")
     options = parser.parse_args()
     held = [print_table(path, wrong=options.wrong) for path in options.files]

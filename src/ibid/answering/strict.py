@@ -1,4 +1,4 @@
-"""The strict answer: only the claims that the sources were found to support."""
+"""Claims that the sources support, and those that they do not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,13 @@ from typing import Final
 from ibid.records import Citation, Claim, Verdict
 
 HOLDING: Final = (Verdict.SUPPORTED, Verdict.SUPPORTED_ELSEWHERE)
+
+
+def list_lacking(citations: Sequence[Citation]) -> list[Citation]:
+    """Of each claim that no source supports its first citation, in the order of the claims."""
+    held = {c.claim for c in citations if c.verdict in HOLDING}
+    first = {c.claim: c for c in reversed(citations) if c.claim not in held}
+    return sorted(first.values(), key=lambda citation: citation.claim.start)
 
 
 def keep_supported(text: str, citations: Sequence[Citation]) -> tuple[str, tuple[Citation, ...]]:

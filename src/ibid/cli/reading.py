@@ -108,7 +108,12 @@ def ask_command(
 
     Where the documents hold no answer, that is said and the exit code is 3.
     """
-    streaming = stream and not call.as_json
+    shown: list[str] = []
+
+    def show(piece: str) -> None:
+        shown.append(piece)
+        click.echo(piece, nl=False)
+
     flags = {
         "generator.name": generator,
         "ask.context": "whole" if whole else None,
@@ -123,13 +128,14 @@ def ask_command(
         answer = library.run_ask(
             query,
             strict=strict,
-            on_text=(lambda piece: click.echo(piece, nl=False)) if streaming else None,
+            on_text=show if stream and not call.as_json else None,
             **changes,
         )
     found = answer.status is AnswerStatus.ANSWERED
-    if streaming and found:
+    if shown:
         click.echo("\n")
-    text = None if streaming and found else answer.text
+    # An answer that was mended since, or taken back, follows what was seen of it.
+    text = None if "".join(shown).strip() == answer.text.strip() else answer.text
     steps = tell_trace(answer.trace) if explain else None
     words = join_words(text, tell_sources(answer), steps, by="\n\n")
     code = 0 if found else FOUND_NOTHING

@@ -5,18 +5,16 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ibid.answering.abstain import says_no_answer
 from ibid.answering.abstention import write_abstention
-from ibid.answering.citations import parse_claims
 from ibid.answering.injection import list_warnings
-from ibid.answering.links import guard_links
-from ibid.answering.markers import hold_back_markers
-from ibid.answering.strict import keep_supported
+from ibid.answering.strict import keep_supported, list_lacking
 from ibid.flows.chat import recall_cited
 from ibid.flows.compose import compose_prompt, widen_search
+from ibid.flows.drafts import Draft, check_draft, generate_draft
 from ibid.flows.freshness import date_citations, list_changed
 from ibid.flows.options import NOBODY, AskOptions, Listener
 from ibid.flows.search import search
@@ -28,8 +26,6 @@ from ibid.records import (
     Answer,
     AnswerStatus,
     Citation,
-    Delta,
-    Hit,
     Prompt,
     Query,
     Request,
@@ -37,16 +33,6 @@ from ibid.records import (
     TraceStep,
     Verdict,
 )
-
-
-@dataclass(slots=True)
-class _Draft:
-    """The generated text with what it cost, and what its generator warns of."""
-
-    text: str = ""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    warnings: tuple[str, ...] = ()
 
 
 def ask(
@@ -99,40 +85,78 @@ def answer_from(
         )
         prompt = replace(composed.prompt, reading=weighed.reading)
         listener.hear_sources(prompt.sources)
-        with watch.timing("generate"):
-            # What a strict answer leaves out must not have been seen before it is left out.
-            draft = generate_draft(prompt, generator, None if options.strict else listener.on_text)
-        with watch.timing("verify"):
-            text, citations = check_draft(draft.text, prompt.sources, language)
-            if options.strict:
-                text, citations = keep_supported(text, citations)
-                listener.hear_text(text)
+        written = _write(prompt, options, generator, watch, listener)
         look = options.tell_changed and query.version is None
-        changed = list_changed(citations, index) if look else ()
-    spent = watch.milliseconds()
-    written = replace(
+        changed = list_changed(written.citations, index) if look else ()
+    warnings = (*found.warnings, *composed.warnings, *written.warnings, *changed)
+    answer = _fill_answer(blank, found, prompt, written, warnings, watch.milliseconds())
+    if not written.text.strip() or says_no_answer(written.text):
+        return _abstain(answer, "the sources do not answer it", "conclude", language, weighed)
+    return replace(answer, status=AnswerStatus.ANSWERED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """What a generator wrote, as it is shown: checked, and mended where that was possible."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    draft: Draft
+    warnings: tuple[str, ...]
+    trace: tuple[TraceStep, ...]
+
+
+def _write(
+    prompt: Prompt,
+    options: AskOptions,
+    generator: Generator,
+    watch: Stopwatch,
+    listener: Listener,
+) -> _Written:
+    """The text of an answer with its checked citations; a strict one without what does not hold."""
+    with watch.timing("generate"):
+        # What a strict answer leaves out must not have been seen before it is left out.
+        draft = generate_draft(prompt, generator, None if options.strict else listener.on_text)
+    with watch.timing("verify"):
+        text, citations = check_draft(draft.text, prompt.sources, prompt.language)
+    trace = trace_draft(draft, citations, generator, watch.milliseconds())
+    if options.repair and isinstance(generator, Windowed) and list_lacking(citations):
+        from ibid.flows.repair import repair_draft  # noqa: PLC0415 - seldom needed
+
+        repaired = repair_draft(prompt, draft, citations, generator, watch)
+        if repaired.draft.text != draft.text:
+            text, citations = check_draft(repaired.draft.text, prompt.sources, prompt.language)
+        draft, trace = repaired.draft, (*trace, repaired.step)
+    if options.strict:
+        text, citations = keep_supported(text, citations)
+        listener.hear_text(text)
+    doubts = (*draft.warnings, *list_warnings(prompt.sources), *_list_doubts(citations))
+    return _Written(text, citations, draft, doubts, trace)
+
+
+def _fill_answer(
+    blank: Answer,
+    found: SearchResult,
+    prompt: Prompt,
+    written: _Written,
+    warnings: tuple[str, ...],
+    spent: Mapping[str, float],
+) -> Answer:
+    """The answer with what was written, and what it took."""
+    draft = written.draft
+    return replace(
         blank,
-        text=text,
-        citations=date_citations(citations, prompt.sources),
+        text=written.text,
+        citations=date_citations(written.citations, prompt.sources),
         sources=prompt.sources,
         prompt_hash=hash_prompt(prompt),
         request=replace(blank.request, whole=prompt.whole),
-        warnings=(
-            *found.warnings,
-            *composed.warnings,
-            *draft.warnings,
-            *list_warnings(prompt.sources),
-            *_list_doubts(citations),
-            *changed,
-        ),
+        warnings=warnings,
         timings_ms={**found.timings_ms, **_add_total(found.timings_ms, spent)},
         tokens={"prompt": draft.prompt_tokens, "completion": draft.completion_tokens},
-        trace=(*found.trace, *trace_answer(draft, citations, generator, spent)),
+        trace=(*found.trace, *written.trace),
         draft=draft.text,
     )
-    if not text.strip() or says_no_answer(text):
-        return _abstain(written, "the sources do not answer it", "conclude", language, weighed)
-    return replace(written, status=AnswerStatus.ANSWERED)
 
 
 def _add_total(searching: Mapping[str, float], answering: Mapping[str, float]) -> dict[str, float]:
@@ -140,8 +164,8 @@ def _add_total(searching: Mapping[str, float], answering: Mapping[str, float]) -
     return {**answering, "total": round(searching.get("total", 0.0) + answering["total"], 3)}
 
 
-def trace_answer(
-    draft: _Draft,
+def trace_draft(
+    draft: Draft,
     citations: Sequence[Citation],
     generator: Generator,
     milliseconds: Mapping[str, float],
@@ -193,38 +217,6 @@ def _weigh(
         embedder=embedder if by_meaning else None,
         language=language,
     )
-
-
-def generate_draft(
-    prompt: Prompt, generator: Generator, on_text: Callable[[str], None] | None = None
-) -> _Draft:
-    """All that the generator writes, passed on as it comes; links to no source are left out."""
-    draft = _Draft()
-
-    def read_deltas(deltas: Iterable[Delta]) -> Iterator[str]:
-        for delta in deltas:
-            draft.prompt_tokens += delta.prompt_tokens
-            draft.completion_tokens += delta.completion_tokens
-            draft.warnings += (delta.warning,) if delta.warning else ()
-            yield delta.text
-
-    written = guard_links(read_deltas(generator.generate(prompt)), prompt.sources)
-    for piece in hold_back_markers(written):
-        draft.text += piece
-        if on_text is not None:
-            on_text(piece)
-    return draft
-
-
-def check_draft(
-    draft: str, sources: Sequence[Hit], language: str | None
-) -> tuple[str, tuple[Citation, ...]]:
-    """The text that is shown, and a checked citation for every claim of it."""
-    # As long to load as to search: it isn't needed until the model has written.
-    from ibid.answering.verify import verify_claims  # noqa: PLC0415
-
-    text, claims = parse_claims(draft.strip(), len(sources), language=language)
-    return text, verify_claims(claims, sources, language=language)
 
 
 def _blank_answer(

@@ -235,7 +235,8 @@ class AskOptions:
     The `context` says what a model is sent: what a search found, all that the asker may see, or
     that where it fits; `by_document` puts the sources in the order of their documents' text,
     `tell_changed` looks whether the files cited are still as they were read. With `strict`, claims
-    that nothing supports are left out. `abstain` is the estimated probability of there being no
+    that nothing supports are left out; with `repair`, a model is asked once to write them again
+    before. `abstain` is the estimated probability of there being no
     answer from which none is written; `calibrated` are the languages in which the embedder's
     cosines mean to that estimate what they were fitted with.
     """
@@ -244,6 +245,7 @@ class AskOptions:
     abstain: float = 0.6
     calibrated: frozenset[str] = frozenset()
     strict: bool = False
+    repair: bool = True
     template: str = "grounded"
     context: AskContext = "search"
     by_document: bool = False

@@ -121,6 +121,7 @@ def _gather_parts(
             abstain=settings.ask.abstain,
             calibrated=CALIBRATED.get(chosen_embedder.name, frozenset()),
             strict=settings.ask.strict,
+            repair=settings.ask.repair,
             template=settings.ask.template,
             context=settings.ask.context,
             by_document=settings.ask.by_document,

@@ -218,6 +218,7 @@ class AskSettings:
         high=1,
     )
     strict: bool = _setting(False, "leave out claims that nothing supports")
+    repair: bool = _setting(True, "have a model write claims that nothing supports once again")
     template: str = _setting("grounded", "the wording of the prompt")
     context: AskContext = _setting(  # noqa: RUF009 - a field
         "search", "what a model is sent", choices=get_args(AskContext)
