@@ -15,6 +15,7 @@ from ibid.openers import open_library
 from ibid.protocols import Window
 from ibid.records import Answer, AnswerStatus, Citation, Claim, Prompt, Verdict
 from ibid.settings import load_settings
+from ibid.settings.sections import Scalar
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import Reply, ScriptedGenerator
 from ibid.testing.servers import serve
@@ -46,7 +47,7 @@ def library_path(tmp_path: Path) -> Path:
     return path
 
 
-def ask(path: Path, generator: ScriptedGenerator, **settings: object) -> Answer:
+def ask(path: Path, generator: ScriptedGenerator, **settings: Scalar) -> Answer:
     chosen = load_settings({"ask.abstain": 1, **settings})
     with open_library(
         path, embedder=HashingEmbedder(), generator=generator, settings=chosen
@@ -120,7 +121,7 @@ def test_a_true_answer_costs_no_second_request(library_path: Path) -> None:
 
 @pytest.mark.parametrize("settings", [{"ask.repair": False}, {}])
 def test_nothing_is_asked_where_it_is_off_or_no_model_is_there(
-    library_path: Path, settings: dict[str, object]
+    library_path: Path, settings: dict[str, Scalar]
 ) -> None:
     plain = ScriptedGenerator([WRONG])
     generator = Model(WRONG) if settings else plain
