@@ -168,9 +168,12 @@ def open_index(location: str, settings: Settings, *, create: bool) -> Index:
             f"no library at {folder}",
             hint="make one with `ibid sync FOLDER` or `ibid add PATH`, or name one with --library",
         )
+    from ibid.index.embedded.drives import refuse_network_drive
     from ibid.index.embedded.engine import EmbeddedIndex
     from ibid.index.options import Approximation
 
+    if not settings.index.network_drive:
+        refuse_network_drive(folder)
     return EmbeddedIndex(
         folder,
         analyze=_analyze,

@@ -248,7 +248,7 @@ class IngestSettings:
 
 @dataclass(frozen=True, slots=True)
 class IndexSettings:
-    """How vectors are searched in a large library."""
+    """Where a library may lie, and how vectors are searched in a large one."""
 
     ann_rows: int = _setting(
         300_000, "passages in a scope from which vectors are approximate", low=1
@@ -257,6 +257,7 @@ class IndexSettings:
         0.04, "part of its vectors that an approximate search looks at", low=0.001, high=1
     )
     ann_cluster: int = _setting(128, "passages in one cluster of vectors", low=16, high=4096)
+    network_drive: bool = _setting(False, "open a library on a drive of another machine")
 
 
 @dataclass(frozen=True, slots=True)

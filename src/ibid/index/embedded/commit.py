@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ibid.errors import Corrupt
 from ibid.index.embedded import reads, vectors, writes
-from ibid.index.embedded.reads import Segment
+from ibid.index.embedded.reads import REBUILD, Segment
 from ibid.index.embedded.transaction import Applied, apply_changes
 from ibid.index.options import Approximation
 from ibid.protocols import Change, FileState, Manifest
@@ -79,7 +80,10 @@ def _write_vectors(
 
 def read_codes(segment: Segment, folder: Path) -> vectors.Codes:
     """The codes of a segment that is to be copied; damage is Corrupt, and not copied on."""
-    mapped = vectors.MappedSegment(segment, folder)
+    try:
+        mapped = vectors.MappedSegment(segment, folder)
+    except FileNotFoundError as error:
+        raise Corrupt(f"{error.filename} is missing", hint=REBUILD) from error
     mapped.check_bytes()
     return mapped.codes
 

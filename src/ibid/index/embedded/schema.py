@@ -275,12 +275,12 @@ def _corrupt(path: Path, reason: object) -> Corrupt:
     return Corrupt(f"{path} is damaged ({reason})", hint=REMEDY)
 
 
-def _translate(error: sqlite3.OperationalError) -> LibraryError:
-    """What SQLite could not do, as the error of a library."""
+def _translate(error: sqlite3.OperationalError, path: Path) -> LibraryError:
+    """What SQLite could not do with its file, as the error of a library."""
     if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return LibraryLocked(f"the database is held by another process ({error})", hint="try again")
+        return LibraryLocked(f"{path} is held by another process ({error})", hint="try again")
     return LibraryError(
-        f"the library can't be read or written ({error})",
+        f"{path} can't be read or written ({error})",
         hint="look at the room on the disk and at the rights of the folder, then try again",
     )
 
@@ -304,14 +304,14 @@ class _Cursor(sqlite3.Cursor):
         return iter(self.fetchall())
 
     def _guard(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        assert isinstance(self.connection, _Connection)
         try:
             return call(*arguments)
         except sqlite3.OperationalError as error:
-            raise _translate(error) from error
+            raise _translate(error, self.connection.path) from error
         except sqlite3.DatabaseError as error:
             if type(error) is not sqlite3.DatabaseError:  # its subclasses are no damage
                 raise
-            assert isinstance(self.connection, _Connection)
             raise _corrupt(self.connection.path, error) from error
 
 

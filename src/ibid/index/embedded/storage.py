@@ -138,6 +138,8 @@ class Storage:
             with self.lock.holding():
                 self._depth += 1
                 try:
+                    for folder in (self.vectors, self.lexical):  # one may have been deleted
+                        folder.mkdir(exist_ok=True)
                     if clear:
                         self.clear_unpublished()
                     yield
