@@ -45,15 +45,16 @@ def main() -> int:
             f"{row['ndcg']:.4f} nDCG  {row['recall']:.4f} recall  {row['tokens']:5.0f} tokens"
             f"  {row['milliseconds']:4.0f} ms  {row['questions']:3} questions  {row['settings']}"
         )
-    for name in ("before", "after"):
+    for name in ("before", "tried"):
         one = shape[name]
         print(
             f"{name:6} {one['mean']:.4f} ({one['low']:.4f} to {one['high']:.4f}),"
             f" {one['tokens']:.0f} tokens, n = {one['n']}"
         )
+    print("tried:", shape["tried"]["settings"], "p =", shape["difference"]["p"])
     print("settings:", json.dumps(shape["settings"]))
     save_results(options.save, shape)
-    return int(tuned.after.mean < tuned.before.mean)
+    return int(tuned.worth.quality.mean < tuned.default.quality.mean)
 
 
 def fill(library: ibid.Library) -> None:

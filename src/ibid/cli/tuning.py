@@ -94,15 +94,22 @@ def _tell_tuned(tuned: Tuned, shape: Shape) -> str:
             f"{one['tokens']:.0f} tokens sent",
             f"{one['milliseconds']:.0f} ms",
         )
-        for name, one in (("in force", shape["before"]), ("the winner", shape["after"]))
+        for name, one in (("in force", shape["before"]), ("the best tried", shape["tried"]))
     )
-    held = f"on the {count_words(tuned.before.n, 'question')} held out:"
+    held = f"on the {count_words(tuned.difference.n, 'question')} held out:"
+    told += (
+        f"\nthe best tried: {tuned.choice}; chance makes such a difference: {_tell_chance(tuned)}"
+    )
     return join_words(table, f"{held}\n{told}", "\n".join(_tell_next(tuned, shape)), by="\n\n")
+
+
+def _tell_chance(tuned: Tuned) -> str:
+    return f"p = {tuned.difference.p:.2f}" if tuned.difference.mean else "there is none"
 
 
 def _tell_next(tuned: Tuned, shape: Shape) -> Iterator[str]:
     if not tuned.settings:
-        yield "nothing tried is better: what is in force stays"
+        yield "nothing tried is better on these: what is in force stays"
         return
     yield from (f"{key} = {value}" for key, value in shape["settings"].items())
     if not shape["applied"]:

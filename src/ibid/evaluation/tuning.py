@@ -28,6 +28,9 @@ FIRST_SHARE: Final = 4
 FIRST_LEAST: Final = 10
 """Questions that it asks at least: fewer tell candidates apart by chance."""
 
+LAST_FROM: Final = 0.7
+"""Part of all questions from which on a rung asks all of them."""
+
 CUT_CASES: Final = 20
 """Questions from which on fewer sources, or a least score, may be chosen."""
 
@@ -113,6 +116,10 @@ class Choice:
     sources: int
     min_score: float | None = None
 
+    def __str__(self) -> str:
+        least = "" if self.min_score is None else f" min_score={self.min_score}"
+        return f"{self.candidate} sources={self.sources}{least}"
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -166,10 +173,11 @@ def _keep_changed(
 
 
 def plan_rungs(questions: int) -> list[int]:
-    """How many questions each rung asks, the last all of them."""
+    """How many questions each rung asks, the last all of them; never a few more than before."""
     rungs = [min(questions, max(FIRST_LEAST, questions // FIRST_SHARE))]
     while rungs[-1] < questions:
-        rungs.append(min(questions, rungs[-1] * 2))
+        asked = rungs[-1] * 2
+        rungs.append(asked if asked <= questions * LAST_FROM else questions)
     return rungs
 
 

@@ -18,7 +18,7 @@ from ibid.chunking.options import parse_chunking
 from ibid.errors import EvaluationError
 from ibid.evaluation.approach import CHARACTERS_PER_TOKEN
 from ibid.evaluation.golden import GoldenCase, describe_case
-from ibid.evaluation.intervals import Estimate, estimate_mean
+from ibid.evaluation.intervals import Difference, Estimate, compare_pairs, estimate_mean
 from ibid.evaluation.outcomes import rank_expected
 from ibid.evaluation.tuning import (
     DEPTH,
@@ -64,22 +64,43 @@ class TuneOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Tuned:
-    """What tuning found: the last table, the choice, and what it is worth on questions held out.
+class Worth:
+    """What settings are worth on the questions held out: nDCG of what is sent, and what that costs.
 
-    `settings` are those to write, by key; empty where what is in force is kept. `before` and
-    `after` are nDCG of what is sent, `tokens` about how many that are, before and after.
+    `tokens` and `milliseconds` are means for a question.
+    """
+
+    quality: Estimate
+    tokens: float
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """What tuning found: the tables of all rungs, the best choice, and what both are worth.
+
+    `default` is the worth of what is in force and `tried` that of the choice; `difference` is that
+    of their qualities. `settings` are those to write, by key; none where the choice is what is in
+    force, or no better. `embedded` counts the passages that had to be.
     """
 
     rungs: tuple[tuple[Row, ...], ...]
     choice: Choice
+    default: Worth
+    tried: Worth
+    difference: Difference
     settings: Mapping[str, Value]
-    before: Estimate
-    after: Estimate
-    tokens: tuple[float, float]
-    milliseconds: tuple[float, float]
     embedded: int
-    kept: bool
+
+    @property
+    def kept(self) -> bool:
+        """Whether what is in force stays."""
+        return not self.settings
+
+    @property
+    def worth(self) -> Worth:
+        """That of the settings that tuning ends with."""
+        return self.default if self.kept else self.tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +170,25 @@ def _check_held(
         [bench.attempt(c.candidate, id).cut(c.sources, c.min_score) for id in held]
         for c in (default, choice)
     )
-    old = estimate_mean([trial.quality for trial in before])
-    new = estimate_mean([trial.quality for trial in after])
-    kept = choice == default or new.mean < old.mean
-    if kept:
-        choice, after, new = default, before, old
+    old, new = ([trial.quality for trial in trials] for trials in (before, after))
+    difference = compare_pairs({"quality": (old, new)})["quality"]
     return Tuned(
         rungs=tuple(rungs),
         choice=choice,
-        settings={} if kept else _list_settings(choice, default),
-        before=old,
-        after=new,
-        tokens=(_count_tokens(before), _count_tokens(after)),
-        milliseconds=(_mean_time(before), _mean_time(after)),
+        default=_measure_worth(before),
+        tried=_measure_worth(after),
+        difference=difference,
+        settings={} if difference.mean < 0 else _list_settings(choice, default),
         embedded=bench.embedder.embedded,
-        kept=kept,
+    )
+
+
+def _measure_worth(trials: Sequence[Trial]) -> Worth:
+    count = len(trials)
+    return Worth(
+        estimate_mean([trial.quality for trial in trials]),
+        sum(sum(trial.sizes) for trial in trials) / CHARACTERS_PER_TOKEN / count,
+        sum(trial.milliseconds for trial in trials) / count,
     )
 
 
@@ -181,14 +206,6 @@ def _list_settings(choice: Choice, default: Choice) -> dict[str, Value]:
     if choice.min_score != default.min_score:
         settings["search.min_score"] = choice.min_score
     return settings
-
-
-def _count_tokens(trials: Sequence[Trial]) -> float:
-    return sum(sum(trial.sizes) for trial in trials) / CHARACTERS_PER_TOKEN / max(1, len(trials))
-
-
-def _mean_time(trials: Sequence[Trial]) -> float:
-    return sum(trial.milliseconds for trial in trials) / max(1, len(trials))
 
 
 class _Bench:

@@ -11,12 +11,11 @@ from ibid.evaluation.sizing import choose_engine, size_embedded, size_vectors
 
 if TYPE_CHECKING:
     from ibid.evaluation.approach import Approach
-    from ibid.evaluation.intervals import Estimate
     from ibid.evaluation.sizing import IndexSize
     from ibid.flows.diagnose import DiagnosedCase
     from ibid.flows.diagnosis import Diagnosis
     from ibid.flows.lab import LabChunk, LabResult
-    from ibid.flows.tune import Tuned
+    from ibid.flows.tune import Tuned, Worth
     from ibid.shapes.plain import Shape
 
 
@@ -79,8 +78,10 @@ def shape_tuned(tuned: Tuned, *, applied: bool) -> Shape:
             }
             for row in list_rows(tuned.rungs)
         ],
-        "before": _shape_worth(tuned.before, tuned, 0),
-        "after": _shape_worth(tuned.after, tuned, 1),
+        "before": _shape_worth(tuned.default),
+        "after": _shape_worth(tuned.worth),
+        "tried": {"settings": str(tuned.choice), **_shape_worth(tuned.tried)},
+        "difference": asdict(tuned.difference),
         "settings": dict(tuned.settings),
         "kept": tuned.kept,
         "applied": applied,
@@ -89,11 +90,11 @@ def shape_tuned(tuned: Tuned, *, applied: bool) -> Shape:
     }
 
 
-def _shape_worth(estimate: Estimate, tuned: Tuned, place: int) -> Shape:
+def _shape_worth(worth: Worth) -> Shape:
     return {
-        **asdict(estimate),
-        "tokens": tuned.tokens[place],
-        "milliseconds": tuned.milliseconds[place],
+        **asdict(worth.quality),
+        "tokens": worth.tokens,
+        "milliseconds": worth.milliseconds,
     }
 
 
