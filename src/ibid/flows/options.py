@@ -205,7 +205,7 @@ class SearchOptions:
     feedback_weight: float = 0.6
     feedback_terms: int = 10
     document_weight: float = 2.0
-    foreign_weight: float = 0.1
+    foreign_weight: float = 0.04
     min_score: float | None = None
     distinct: bool = False
     section_pieces: int = 0

@@ -106,7 +106,7 @@ class WeightSettings:
         2.0, "weight of a document's keyword score beside its passage's", low=0, high=1000
     )
     foreign: float = _setting(
-        0.1, "factor of vectors in a language that the embedder does not know", low=0, high=1000
+        0.04, "factor of vectors in a language that the embedder does not know", low=0, high=1000
     )
 
 
