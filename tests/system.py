@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from typing import NoReturn
 
 import pytest
 
@@ -18,7 +19,11 @@ def require(program: str) -> None:
     """
     if shutil.which(program):
         return
-    reason = f"the program {program} is not installed"
+    miss(f"the program {program} is not installed")
+
+
+def miss(reason: str) -> NoReturn:
+    """Skip the test for want of something of the system, or fail where nothing may be left out."""
     if _ALL_MUST_RUN:
         pytest.fail(reason)
     pytest.skip(reason)

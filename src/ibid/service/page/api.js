@@ -48,13 +48,17 @@ export async function* callStream(path, body, signal) {
   const response = await request(path, { method: "POST", body, signal, accept });
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let held = "";
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) return;
-    held = (held + value).replaceAll("\r\n", "\n");
-    const events = held.split("\n\n");
-    held = events.pop();
-    yield* events.map(readEvent).filter(Boolean);
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      held = (held + value).replaceAll("\r\n", "\n");
+      const events = held.split("\n\n");
+      held = events.pop();
+      yield* events.map(readEvent).filter(Boolean);
+    }
+  } finally {
+    reader.cancel().catch(() => {}); // who stops listening frees the connection
   }
 }
 

@@ -25,7 +25,7 @@ export function showAsk(place) {
 }
 
 function makeForm(talk) {
-  const field = make("textarea", { id: "question", rows: "1", required: true, autocomplete: "off", dir: "auto" });
+  const field = make("textarea", { id: "question", rows: "1", autocomplete: "off", dir: "auto" });
   const send = make("button", { class: "main" }, "Ask");
   const options = makeOptions();
   const form = make(
