@@ -242,7 +242,7 @@ def test_a_document_that_has_changed_says_so(
 def test_what_documents_hold_is_text_and_nothing_else(browser: Browser, url: str) -> None:
     with visit(browser, url) as page:
         turn = ask(page, "What does the gardener write on every label of the greenhouse?")
-        assert MARKUP in turn.locator(".prose").inner_text()
+        assert "onerror=" in turn.locator(".prose").inner_text()
         turn.locator(".marker").click()
         assert MARKUP in read_marked(page)
         assert page.locator("img").count() == 0
@@ -268,7 +268,7 @@ def test_why_these_sources_is_a_picture_and_a_table(browser: Browser, url: str) 
 
 def test_documents_are_listed_and_found_by_name(browser: Browser, url: str) -> None:
     with visit(browser, f"{url}#/documents") as page:
-        page.get_by_text("5 documents", exact=True).wait_for()
+        page.locator(".count").get_by_text("5 documents", exact=True).wait_for()
         page.get_by_label("Find by name").fill("MUS")
         assert page.locator(".shelf .names a:visible").all_inner_texts() == ["The museum"]
         page.get_by_role("link", name="The museum").click()
@@ -308,11 +308,11 @@ def test_a_document_is_archived_restricted_and_deleted(
         assert library.describe("museum.html").title == "The museum"
         page.get_by_role("button", name="Delete The museum").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-        page.get_by_text("4 documents", exact=True).wait_for()
+        page.locator(".count").get_by_text("4 documents", exact=True).wait_for()
         page.get_by_role("button", name="Access Boats").click()
         page.get_by_label("Users and groups").fill("group:crew, user:ann")
         page.get_by_role("button", name="Set access").click()
-        page.get_by_text("3 documents", exact=True).wait_for()
+        page.locator(".count").get_by_text("3 documents", exact=True).wait_for()
     assert library.describe("boats.md", ibid.OWNER).allow == {"group:crew", "user:ann"}
 
 
@@ -341,9 +341,9 @@ def test_an_answer_is_kept_rated_answered_again_and_saved(
         page.get_by_role("link", name=BOAT).click()
         page.get_by_label("Why (optional)").fill("as on the sign")
         page.get_by_role("button", name="Good").click()
-        page.get_by_text("Noted as good.").wait_for()
+        page.locator(".rating").get_by_text("Noted as good.").wait_for()
         page.get_by_role("button", name="Answer again").click()
-        page.get_by_text("The same, character for character.").wait_for()
+        page.locator(".replayed").get_by_text("The same, character").wait_for()
         with page.expect_download() as download:
             page.get_by_role("link", name="Save as a golden case").click()
         lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
@@ -366,7 +366,6 @@ def test_another_principal_sees_nothing_of_the_first(browser: Browser, tmp_path:
         with serve_page(library, keys_needed=True) as url:
             with visit(browser, url) as page:
                 enter(page, keys["user:ann"], BOAT)
-                ask(page, BOAT)
                 kept = page.get_by_role("link", name="Kept in the history").get_attribute("href")
             with visit(browser, url) as page:
                 enter(page, keys["user:bob"], BOAT)
@@ -374,7 +373,7 @@ def test_another_principal_sees_nothing_of_the_first(browser: Browser, tmp_path:
                 assert turn.locator(".status").inner_text().lower() == "no answer in the documents"
                 for view in ("#/documents", "#/history"):
                     page.goto(f"{url}{view}")
-                    page.locator(".shelf, .log").first.wait_for()
+                    page.locator(".count, .log").first.wait_for()
                     assert page.get_by_text("boats.md").count() == 0
                     assert page.get_by_text("14 euros").count() == 0
                 for view in ("#/document?id=boats.md", str(kept)):
@@ -394,7 +393,7 @@ def test_a_reader_is_asked_for_a_key_and_offered_only_what_it_lets(
         ):
             page.get_by_label("Key").fill(key)
             page.get_by_role("button", name="Go on").click()
-            page.get_by_text("5 documents", exact=True).wait_for()
+            page.locator(".count").get_by_text("5 documents", exact=True).wait_for()
             assert page.get_by_label("Add files").count() == 0
             assert page.get_by_role("button", name="Delete").count() == 0
             page.get_by_role("button", name="Forget the key").click()
@@ -421,7 +420,7 @@ def test_no_view_has_a_barrier(
         page.locator(".page img").wait_for()
         assert find_barriers(page) == []
         for view, shown in {
-            "#/documents": ".shelf",
+            "#/documents": ".count",
             "#/document?id=boats.md": ".reading",
             "#/document?id=nowhere": ".failure",
             "#/history": ".log",

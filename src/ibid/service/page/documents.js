@@ -26,7 +26,9 @@ export function showDocuments(place) {
 /** Fills a place with one document, named in the address. */
 export function showDocument(place, query) {
   const id = query.get("id");
-  const load = () => fillWith(place, "Fetching the document …", () => presentDocument(id, load));
+  const [heading, body] = [make("h1", { dir: "auto" }, id), make("div")];
+  const load = () => fillWith(body, "Fetching the document …", () => presentDocument(id, heading, load));
+  show(place, make("p", { class: "back" }, make("a", { href: "#/documents" }, "← All documents")), heading, body);
   load();
 }
 
@@ -105,11 +107,10 @@ function tellAccess(allow) {
   return allow.length ? `only ${allow.join(", ")}` : "only the owner";
 }
 
-async function presentDocument(id, load) {
+async function presentDocument(id, heading, load) {
   const [found, { caller }] = await Promise.all([call("documents", { query: { id } }), call("status")]);
+  heading.textContent = found.title ?? found.id;
   return [
-    make("p", { class: "back" }, make("a", { href: "#/documents" }, "← All documents")),
-    make("h1", { dir: "auto" }, found.title ?? found.id),
     make("p", { class: "id" }, found.id),
     make("p", { class: "facts" }, ...presentFacts({ ...found, passages: countPassages(found) })),
     mayWrite(caller, found) && makeActions(found, load),

@@ -21,18 +21,14 @@ export function showHistory(place) {
 
 /** Fills a place with one answer, named in the address. */
 export function showKept(place, query) {
-  const id = query.get("id");
-  fillWith(place, "Fetching the answer …", async () => {
-    const answer = await call(`answers/${id}`);
+  const [heading, body] = [make("h1", { class: "question", dir: "auto" }, "Answer"), make("article", { class: "turn" })];
+  show(place, make("p", { class: "back" }, make("a", { href: "#/history" }, "← The history")), heading, body);
+  fillWith(body, "Fetching the answer …", async () => {
+    const answer = await call(`answers/${encodeURIComponent(query.get("id"))}`);
+    heading.textContent = answer.question;
     return [
-      make("p", { class: "back" }, make("a", { href: "#/history" }, "← The history")),
-      make(
-        "article",
-        { class: "turn" },
-        make("h1", { class: "question", dir: "auto" }, answer.question),
-        make("p", { class: "facts" }, ...presentFacts(answer)),
-        make("div", { class: "reply" }, ...presentAnswer(answer), ...presentFeedback(answer), presentRating(answer), makeReplay(answer)),
-      ),
+      make("p", { class: "facts" }, ...presentFacts(answer)),
+      make("div", { class: "reply" }, ...presentAnswer(answer), ...presentFeedback(answer), presentRating(answer), makeReplay(answer)),
     ];
   });
 }
