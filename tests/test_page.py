@@ -28,9 +28,9 @@ from page_browser import (
 from pdf_making import make_pdf
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, FilePayload, Page
 
-MARKUP = '<img src="x" onerror="document.title = \'taken\'"> <script>document.title = "taken"</script>'
+MARKUP = '<img src="x" onerror="document.title = 0"> <script>document.title = 0</script>'
 
 FILES = {
     "boats.md": "---\ntitle: Boats\n---\n# Hire\n\n"
@@ -46,6 +46,8 @@ PLAN = (
     [(20, 60, 700, "The archive"), (13, 60, 650, "The cellar holds the maps of the old canal.")],
     [(20, 60, 700, "Repairs"), (13, 60, 600, "The roof of the mill is repaired in October.")],
 )
+
+TEA = b"# Tea\n\nTea is served at four."
 
 BOAT = "What does a rowing boat cost an hour?"
 MUSEUM = "When does the lighthouse museum open and close?"
@@ -202,7 +204,9 @@ def test_a_citation_opens_its_exact_characters(browser: Browser, url: str, quest
         [citation] = page.request.get(f"{url}v1/answers/{id}").json()["citations"]
         turn.locator(".marker").click()
         assert read_marked(page) == citation["quote"]
-        assert page.locator(".reading").evaluate("body => body.querySelectorAll('mark').length") == 0
+        assert (
+            page.locator(".reading").evaluate("body => body.querySelectorAll('mark').length") == 0
+        )
 
 
 def test_a_page_of_a_pdf_is_drawn_with_the_cited_place_marked(browser: Browser, url: str) -> None:
@@ -280,17 +284,17 @@ def test_files_are_sent_and_a_failure_has_its_reason(
     browser: Browser, changing: tuple[ibid.Library, str]
 ) -> None:
     library, url = changing
-    good = {"name": "tea.md", "mimeType": "text/markdown", "buffer": b"# Tea\n\nTea is served at four."}
-    bad = {"name": "bad.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\nnothing"}
+    good: FilePayload = {"name": "tea.md", "mimeType": "text/markdown", "buffer": TEA}
+    bad: FilePayload = {"name": "bad.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7\n"}
     with visit(browser, f"{url}#/documents") as page:
         page.locator(".upload summary").click()
         page.get_by_label("Folder").fill("kitchen")
-        page.get_by_label("Add files").set_input_files([good, bad])  # type: ignore[list-item]  # a plain dict is taken too
+        page.get_by_label("Add files").set_input_files([good, bad])
         row = page.locator(".sent li")
         row.filter(has_text="kitchen/tea.md").get_by_text("added").wait_for()
         row.filter(has_text="kitchen/bad.pdf").get_by_text("failed: ").wait_for()
         page.get_by_role("link", name="Tea").wait_for()
-        page.get_by_label("Add files").set_input_files([good])  # type: ignore[list-item]  # likewise
+        page.get_by_label("Add files").set_input_files([good])
         row.filter(has_text="already").wait_for()
     assert library.document("kitchen/tea.md").text.endswith("Tea is served at four.")
 
@@ -313,7 +317,7 @@ def test_a_document_is_archived_restricted_and_deleted(
         page.get_by_label("Users and groups").fill("group:crew, user:ann")
         page.get_by_role("button", name="Set access").click()
         page.locator(".count").get_by_text("3 documents", exact=True).wait_for()
-    assert library.describe("boats.md", ibid.OWNER).allow == {"group:crew", "user:ann"}
+    assert library.describe("boats.md", ibid.OWNER).allow == frozenset({"group:crew", "user:ann"})
 
 
 def test_a_folder_is_synced_again(
@@ -443,9 +447,7 @@ def make_key(library: ibid.Library, principal: str) -> str:
 
     store = Store(find_folder(library.location))
     try:
-        _, text = create_key(
-            store, name="", principals=[principal], scopes=["search", "ask"]
-        )
+        _, text = create_key(store, name="", principals=[principal], scopes=["search", "ask"])
     finally:
         store.close()
     return text
