@@ -124,25 +124,23 @@ class Whereabouts:
         )
 
     def _find_garbled(self, expected: Expected) -> Stage | None:
-        """Tell of a document that has the text's letters and not its words: it was read wrongly."""
+        """Tell of a document that has the text's letters and not its words."""
         wanted = _squeeze(expected.text or "")
         if not wanted:
             return None
         for info in self._list_candidates(expected):
             text = self.read(info)
             if wanted in _squeeze(text):
-                how = "with other spaces or marks between its letters"
+                how = "its letters with other spaces or marks between them"
             elif expected.find(_mend(text), info.id):
-                how = "in another encoding than it was written in"
+                how = "it in another encoding than it was written in"
             else:
                 continue
-            return Stage(
-                "read",
-                False,
-                f"{info.id} holds it {how}: it was not read as it is shown",
-                f"look at it with `ibid show {info.id}`; convert the file to a cleaner format, or"
-                " mend its encoding",
+            advice = (
+                f"compare with `ibid show {info.id}`: expect the words as they stand there, or"
+                " where reading broke them convert the file, or mend its encoding"
             )
+            return Stage("read", False, f"{info.id} holds {how}", advice)
         return None
 
     # -- cut and indexed --------------------------------------------------------------------
