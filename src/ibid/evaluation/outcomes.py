@@ -65,6 +65,8 @@ GROUNDING: Final = {
 
 RELEVANCE: Final = "relevance"
 EVIDENCE: Final = "evidence_cited"
+DECISION: Final = "abstention_accuracy"
+"""Whether it was right to answer, or not to: the measure of abstaining that each question has."""
 
 ABSTAINING: Final = {
     "abstention_precision": abstention_precision,
@@ -74,7 +76,7 @@ ABSTAINING: Final = {
 
 JUDGED: Final = ("judged_faithfulness", "judged_relevance", "judged_correctness")
 
-ANSWERS: Final = (EVIDENCE, *CORRECTNESS, *GROUNDING, RELEVANCE, *JUDGED, *ABSTAINING)
+ANSWERS: Final = (EVIDENCE, *CORRECTNESS, *GROUNDING, RELEVANCE, *JUDGED, DECISION, *ABSTAINING)
 """Measures of answers by name."""
 
 Kind: TypeAlias = Literal["error", "retrieval", "abstained", "answered", "citation", "judge"]
@@ -192,7 +194,7 @@ def score_answer(case: GoldenCase, answer: Answer) -> dict[str, float]:
     """
     answered = answer.status is AnswerStatus.ANSWERED
     text = answer.text if answered else ""
-    scores: dict[str, float] = {}
+    scores = {DECISION: float(answered != case.unanswerable)}
     if not case.unanswerable:
         scores[EVIDENCE] = evidence_cited(
             answer.citations, case.contains, () if case.contains else case.documents
@@ -245,12 +247,14 @@ def sum_up(runs: Sequence[CaseRun], cuts: Sequence[int], *, drafts: int = 0) -> 
         for name, measure in ABSTAINING.items()
         if any(truth)
     }
+    scored = _average([run.answers for run in answered])
+    order = [name for name in ANSWERS if name in scored]
     return Evaluation(
         queries=len(runs),
         drafts=drafts,
         cuts=tuple(cuts),
         retrieval=_average([run.retrieval for run in runs]),
-        answers=_average([run.answers for run in answered]) | abstaining,
+        answers={name: scored[name] for name in order} | abstaining,
         failures=tuple(chain.from_iterable(find_failures(run, max(cuts)) for run in runs)),
         runs=tuple(runs),
     )
