@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
+import pypdfium2 as pdfium
 import pytest
 
+from command_line import call
 from ibid.errors import UnreadableDocument
 from ibid.reading.pdf import ocr
 from ibid.reading.pdf.ocr import parse_table
+from ibid.reading.pdf.properties import find_language
 from ibid.reading.pool import read_file
 from ibid.reading.registry import read_bytes
 from pdf_making import PdfMaker, make_pdf
@@ -103,8 +107,52 @@ def test_without_the_program_nothing_is_recognized(monkeypatch: pytest.MonkeyPat
     ocr.find_languages.cache_clear()
     try:
         assert ocr.find_languages() == ()
-        assert ocr.recognize(ocr.Image(1, 1, b"\0")) == ocr.Recognition()
+        assert ocr.choose_languages(["eng"], "en") == ()
+        assert ocr.recognize(ocr.Image(1, 1, b"\0"), ["eng"]) == ocr.Recognition()
         with pytest.raises(UnreadableDocument, match="tesseract"):
             read_bytes(make_scan(), "scan.pdf")
     finally:
         ocr.find_languages.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "chosen"),
+    [
+        ((), "", ("eng", "ces", "deu", "fra")),
+        ((), "de-AT", ("deu", "eng", "ces", "fra")),
+        ((), "zh-TW", ("chi_tra", "eng", "ces", "deu")),
+        ((), "sv", ("eng", "ces", "deu", "fra")),
+        (("ces",), "de", ("ces",)),
+    ],
+)
+def test_the_languages_of_a_scan(
+    monkeypatch: pytest.MonkeyPatch, asked: tuple[str, ...], told: str, chosen: tuple[str, ...]
+) -> None:
+    installed = ("eng", "ces", "deu", "fra", "chi_tra")
+    monkeypatch.setattr(ocr, "find_languages", lambda: installed)
+    assert ocr.choose_languages(asked, told) == chosen
+    with pytest.raises(UnreadableDocument, match=r"no data for the language swe; it has eng, ces"):
+        ocr.choose_languages(["eng", "swe"])
+
+
+@pytest.mark.system("tesseract")
+def test_a_language_that_is_not_installed_fails_a_scan_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    require("tesseract")
+    monkeypatch.setenv("IBID_READING_OCR_LANGUAGES", "eng+xxx")
+    (tmp_path / "scan.pdf").write_bytes(make_scan())
+    (tmp_path / "text.pdf").write_bytes(make_pdf(LETTER))
+    refused = call("convert", tmp_path / "scan.pdf")
+    assert refused.code == 1
+    assert "tesseract has no data for the language xxx" in refused.err
+    assert call("convert", tmp_path / "text.pdf").code == 0
+
+
+@pytest.mark.system("tesseract")
+def test_the_language_that_a_pdf_tells_is_its_own() -> None:
+    require("tesseract")
+    maker = PdfMaker(catalog="/Lang(de-DE)")
+    maker.add_page([(10, 50, 700, "Text")])
+    with closing(pdfium.PdfDocument(maker.build())) as pdf:
+        assert find_language(pdf) == "de-DE"

@@ -86,7 +86,13 @@ def chunk_command(
 def _read(call: Call, path: Path, password: str | None) -> Document:
     settings = call.load_settings()
     document = read_one(
-        FileToRead(path, path.name, settings.ingest.max_file_bytes, password=password),
+        FileToRead(
+            path,
+            path.name,
+            settings.ingest.max_file_bytes,
+            password=password,
+            languages=tuple(filter(None, (settings.reading.ocr_languages or "").split("+"))),
+        ),
         wall_s=settings.reading.max_seconds,
         memory_bytes=settings.reading.memory_bytes,
     )

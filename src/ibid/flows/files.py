@@ -121,7 +121,13 @@ def _read_all(files: Sequence[NamedFile], options: IngestOptions) -> Iterator[Fi
 def read_files(files: Iterable[tuple[Path, str]], options: IngestOptions) -> Iterator[FileRead]:
     """What comes of each file, given by its path and its name, in order; read in children."""
     wanted = (
-        FileToRead(path, name, options.max_file_bytes, password=options.password)
+        FileToRead(
+            path,
+            name,
+            options.max_file_bytes,
+            password=options.password,
+            languages=options.ocr_languages,
+        )
         for path, name in files
     )
     with ReaderPool(

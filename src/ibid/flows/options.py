@@ -39,7 +39,7 @@ class IngestOptions:
     within `read_seconds` for a file and `read_bytes` of memory. A commit is due when
     `commit_seconds` have passed since the last one, or `commit_passages` passages wait. With a
     `contextualizer`, a model writes a context for each passage. `password` opens files that are
-    encrypted.
+    encrypted; scans are in `ocr_languages`, by default in those that are installed.
     """
 
     chunking: Chunking = Chunking()
@@ -47,6 +47,7 @@ class IngestOptions:
     readers: int = 1
     read_seconds: float = READ_SECONDS
     read_bytes: int = READ_BYTES
+    ocr_languages: tuple[str, ...] = ()
     commit_seconds: float = 5.0
     commit_passages: int = 512
     contextualizer: Contextualizer | None = None

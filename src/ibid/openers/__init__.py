@@ -290,6 +290,7 @@ def _ingest_options(settings: Settings, chunking: Chunking) -> IngestOptions:
         readers=settings.ingest.readers,
         read_seconds=settings.reading.max_seconds,
         read_bytes=settings.reading.memory_bytes,
+        ocr_languages=tuple(filter(None, (settings.reading.ocr_languages or "").split("+"))),
         commit_seconds=settings.ingest.commit_seconds,
         commit_passages=settings.ingest.batch,
     )

@@ -49,7 +49,7 @@ class FileToRead:
     """A file to be read: where it lies, and the name that tells its kind.
 
     `media_type` is guessed from name and content unless it is given; `password` opens the file
-    where it is encrypted.
+    where it is encrypted; `languages` are those of its scans, by tesseract's names.
     """
 
     path: Path
@@ -57,6 +57,7 @@ class FileToRead:
     max_bytes: int = MAX_FILE_BYTES
     media_type: str | None = None
     password: str | None = field(default=None, repr=False)
+    languages: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +259,11 @@ class _Child:
             "name": file.name,
             "max_bytes": file.max_bytes,
             "media_type": file.media_type,
-            "options": {"password": file.password, "last_page": notes.get("last_page")},
+            "options": {
+                "password": file.password,
+                "last_page": notes.get("last_page"),
+                "languages": file.languages or None,
+            },
             "cpu_s": math.ceil(self._wall_s) * _count_turns(notes),
         }
         assert process.stdin is not None

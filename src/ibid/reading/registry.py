@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Final, cast
@@ -65,7 +65,7 @@ _NEWER: Final = {"application/msword": ".docx", "application/vnd.ms-powerpoint":
 
 # What a reader takes by keyword beside the bytes and the name.
 _TAKEN: Final[Mapping[str, frozenset[str]]] = {
-    "application/pdf": frozenset({"password", "last_page"}),
+    "application/pdf": frozenset({"password", "last_page", "languages"}),
     f"{_OFFICE}wordprocessingml.document": frozenset({"password"}),
     f"{_OFFICE}presentationml.presentation": frozenset({"password"}),
     f"{_OFFICE}spreadsheetml.sheet": frozenset({"password"}),
@@ -84,12 +84,14 @@ def read_bytes(
     *,
     password: str | None = None,
     last_page: int | None = None,
+    languages: Sequence[str] | None = None,
 ) -> Document:
     """The document that a file's bytes hold; its id, source and time of change are left unset.
 
     Runs in this process: bytes from a stranger belong in a `ReaderPool`. The media type is
     guessed from name and bytes unless it is given. `password` opens those that are encrypted, and
-    what is behind `last_page` is left out; a format without passwords, or pages, doesn't ask.
+    what is behind `last_page` is left out; scans are in `languages` (tesseract's names). A format
+    without passwords, pages or scans doesn't ask for them.
 
     Raises EmptyDocument, UnsupportedFormat or UnreadableDocument.
     """
@@ -97,7 +99,7 @@ def read_bytes(
     read = load_reader(media_type)
     if not data:
         raise EmptyDocument("the file is empty")
-    options = {"password": password, "last_page": last_page}
+    options = {"password": password, "last_page": last_page, "languages": languages}
     taken = _TAKEN.get(media_type, frozenset())
     given = {key: value for key, value in options.items() if key in taken and value is not None}
     document = cast("Callable[..., Document]", read)(data, name, **given)

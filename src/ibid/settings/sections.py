@@ -260,12 +260,20 @@ class IndexSettings:
     network_drive: bool = _setting(False, "open a library on a drive of another machine")
 
 
+def _are_languages(value: str) -> bool:
+    """Tesseract's names of languages, such as `ces` or `chi_sim`, with `+` between them."""
+    return all(name.replace("_", "").isalpha() for name in value.split("+"))
+
+
 @dataclass(frozen=True, slots=True)
 class ReadingSettings:
-    """The limits of reading one file."""
+    """The limits of reading one file, and the languages of scans."""
 
     max_seconds: float = _setting(120.0, "longest time for one file", low=1, high=86_400)
     memory_bytes: int = _setting(1024**3, "memory of a reading process", low=128 * 1024**2)
+    ocr_languages: str | None = _setting(
+        None, "languages of scans by tesseract's names, as in ces+eng", check=_are_languages
+    )
 
 
 @dataclass(frozen=True, slots=True)

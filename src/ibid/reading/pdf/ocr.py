@@ -16,6 +16,8 @@ from itertools import groupby
 from statistics import fmean
 from typing import Final, NamedTuple
 
+from ibid.errors import UnreadableDocument
+
 DPI: Final = 200  # 300 read no better
 PAGE_WALL_S: Final = 60.0  # for each try; a page takes 3 to 18 s
 TRUST: Final = 60.0
@@ -28,6 +30,19 @@ _MAX_LANGUAGES: Final = 4  # each makes it slower
 _NO_LANGUAGES: Final = frozenset({"osd", "equ", "snum"})
 _LEAST_TRUST: Final = 25.0  # a line below it is a picture taken for letters
 _LARGE: Final = 1.4  # times as high as most lines: larger print, not only tall letters
+
+
+# Tesseract's names by the codes of languages (BCP 47), those that it has its own data for.
+_CODES: Final = """
+    af:afr ar:ara az:aze be:bel bg:bul bn:ben bs:bos ca:cat cs:ces cy:cym da:dan de:deu el:ell
+    en:eng eo:epo es:spa et:est eu:eus fa:fas fi:fin fr:fra ga:gle gl:glg gu:guj he:heb hi:hin
+    hr:hrv hu:hun hy:hye id:ind is:isl it:ita ja:jpn ka:kat kk:kaz km:khm kn:kan ko:kor la:lat
+    lt:lit lv:lav mk:mkd ml:mal mr:mar ms:msa mt:mlt my:mya nb:nor ne:nep nl:nld nn:nor no:nor
+    pa:pan pl:pol pt:por ro:ron ru:rus sk:slk sl:slv sq:sqi sr:srp sv:swe sw:swa ta:tam te:tel
+    th:tha tr:tur uk:ukr ur:urd vi:vie zh:chi_sim zh-cn:chi_sim zh-hans:chi_sim zh-hant:chi_tra
+    zh-hk:chi_tra zh-tw:chi_tra
+"""
+_BY_CODE: Final = dict(pair.split(":") for pair in _CODES.split())
 
 
 class Image(NamedTuple):
@@ -74,16 +89,33 @@ def find_languages() -> tuple[str, ...]:
     return tuple(sorted((n for n in names if n and "/" not in n), key=lambda n: (n != "eng", n)))
 
 
-def recognize(image: Image, languages: Sequence[str] = ()) -> Recognition:
-    """The lines of text on a picture, in reading order.
+def choose_languages(asked: Sequence[str], told: str = "") -> tuple[str, ...]:
+    """The languages to recognize text in, the likeliest first; empty without the program.
 
-    Without `languages` the first few that are installed are tried. Empty where the program is
-    missing, fails, or takes longer than `PAGE_WALL_S`.
+    Those that are `asked` for; else the one that the file is `told` to be in (`cs-CZ`), as far as
+    it is installed, and the first few others. Raises UnreadableDocument where one that is asked
+    for is missing.
     """
-    chosen = languages or find_languages()[:_MAX_LANGUAGES]
-    if not chosen:
-        return Recognition()
-    options = ["-l", "+".join(chosen), "--dpi", str(DPI), "tsv"]
+    installed = find_languages()
+    missing = [name for name in asked if name not in installed]
+    if installed and missing:
+        raise UnreadableDocument(
+            f"tesseract has no data for the language {missing[0]}",
+            hint=f"it has {', '.join(installed)}; install it, or set reading.ocr_languages",
+        )
+    if asked or not installed:
+        return tuple(asked) if installed else ()
+    own = _BY_CODE.get(told.lower(), _BY_CODE.get(told.lower().partition("-")[0], ""))
+    first = [own] if own in installed else []
+    return tuple(dict.fromkeys([*first, *installed]))[:_MAX_LANGUAGES]
+
+
+def recognize(image: Image, languages: Sequence[str]) -> Recognition:
+    """The lines of text on a picture in these languages, in reading order.
+
+    Empty where the program is missing, fails, or takes longer than `PAGE_WALL_S`.
+    """
+    options = ["-l", "+".join(languages), "--dpi", str(DPI), "tsv"]
     head = b"P5 %d %d 255\n" % (image.width, image.height)
     try:
         done = subprocess.run(

@@ -1,15 +1,18 @@
-"""What a PDF says of itself: title, author, subject, keywords and dates."""
+"""What a PDF says of itself: title, language, author, subject, keywords and dates."""
 
 from __future__ import annotations
 
+import ctypes
 import re
 from datetime import datetime, timedelta, timezone
 from typing import Final
 
 import pypdfium2 as pdfium
+import pypdfium2.raw as pdfium_c
 
 from ibid.records import JSON
 
+_MAX_LANGUAGE: Final = 64  # letters of the name of a language
 _DATE: Final = re.compile(
     r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:Z|([+-])(\d\d)'?(\d\d)?)?"
 )
@@ -24,6 +27,13 @@ def find_title(pdf: pdfium.PdfDocument) -> str | None:
     """The title that somebody has given the PDF; None for one that a program made up."""
     title = pdf.get_metadata_value("Title").strip()
     return title if title and not _NO_TITLE.fullmatch(title) else None
+
+
+def find_language(pdf: pdfium.PdfDocument) -> str:
+    """The language that a PDF says it is in, such as `cs-CZ`; empty where it says none."""
+    buffer = (ctypes.c_ushort * _MAX_LANGUAGE)()
+    size = pdfium_c.FPDFCatalog_GetLanguage(pdf.raw, buffer, ctypes.sizeof(buffer))
+    return bytes(buffer)[:size].decode("utf-16-le", "replace").rstrip("\0")
 
 
 def read_metadata(pdf: pdfium.PdfDocument) -> dict[str, JSON]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
@@ -21,7 +21,7 @@ from ibid.reading.pdf.lines import read_lines
 from ibid.reading.pdf.margins import drop_running
 from ibid.reading.pdf.notes import Note, read_notes
 from ibid.reading.pdf.page import PageText
-from ibid.reading.pdf.properties import find_title, read_metadata
+from ibid.reading.pdf.properties import find_language, find_title, read_metadata
 from ibid.reading.pdf.rules import find_rules
 from ibid.reading.pdf.scans import has_gibberish, needs_recognition, recognize_page
 from ibid.records import JSON, BlockKind, Document
@@ -30,7 +30,12 @@ _MAX_ATTACHMENTS: Final = 1000
 
 
 def read_pdf(
-    data: bytes, name: str, *, password: str | None = None, last_page: int | None = None
+    data: bytes,
+    name: str,
+    *,
+    password: str | None = None,
+    last_page: int | None = None,
+    languages: Sequence[str] = (),
 ) -> Document:
     """The pages of a PDF; every block has its page and boxes, none goes over two pages.
 
@@ -38,9 +43,9 @@ def read_pdf(
     the metadata. Words divided at line ends are mended, ligatures taken apart, lines of a
     paragraph joined. Headings are told by the outline, by size and by weight. Remarks and filled
     in fields follow the text of their page. Pages without text, or whose text layer is gibberish,
-    are recognized where tesseract is installed, and else listed as `pages_without_text`; pages
-    that can't be read as `unreadable_pages`. Files within it are its attachments. Pages behind
-    `last_page` are not looked at.
+    are recognized where tesseract is installed, in `languages` if given, and else listed as
+    `pages_without_text`; pages that can't be read as `unreadable_pages`. Files within it are its
+    attachments. Pages behind `last_page` are not looked at.
 
     Raises UnreadableDocument for one that is encrypted with another password, or broken, or
     without any text.
@@ -50,7 +55,10 @@ def read_pdf(
     with closing(_open(data, password)) as pdf:
         pdf.init_forms()
         report_pages(len(pdf))
-        content = _read_pages(pdf, len(pdf) if last_page is None else min(last_page, len(pdf)))
+        content = _Content(
+            outline=read_outline(pdf), languages=languages, language=find_language(pdf)
+        )
+        _read_pages(pdf, content, len(pdf) if last_page is None else min(last_page, len(pdf)))
         report_page(0)
         metadata = read_metadata(pdf)
         title = find_title(pdf)
@@ -74,11 +82,16 @@ def read_pdf(
 
 @dataclass(slots=True)
 class _Content:
-    """What the pages of a PDF hold, and the numbers of those that hold nothing."""
+    """What the pages of a PDF hold, and the numbers of those that hold nothing.
+
+    Its scans are in `languages` where these are asked for; `language` is the one it says it is in.
+    """
 
     pages: list[PageText] = field(default_factory=list)
     notes: dict[int, list[Note]] = field(default_factory=dict)
     outline: list[Entry] = field(default_factory=list)
+    languages: Sequence[str] = ()
+    language: str = ""
     broken: list[int] = field(default_factory=list)
     silent: list[int] = field(default_factory=list)
     garbled: bool = False
@@ -110,8 +123,8 @@ def _open(data: bytes, password: str | None) -> pdfium.PdfDocument:
         raise UnreadableDocument("the PDF is broken: it can't be opened") from error
 
 
-def _read_pages(pdf: pdfium.PdfDocument, count: int) -> _Content:
-    content = _Content(outline=read_outline(pdf))
+def _read_pages(pdf: pdfium.PdfDocument, content: _Content, count: int) -> None:
+    """Add the pages up to this number to the content."""
     for index in range(count):
         number = index + 1
         report_page(number)
@@ -124,7 +137,6 @@ def _read_pages(pdf: pdfium.PdfDocument, count: int) -> _Content:
             continue
         if notes:
             content.notes[number] = notes
-    return content
 
 
 def _read_page(page: pdfium.PdfPage, number: int, content: _Content) -> PageText:
@@ -132,7 +144,8 @@ def _read_page(page: pdfium.PdfPage, number: int, content: _Content) -> PageText
         text = read_lines(page, text_page, number)
     if needs_recognition(page, text):
         garbled = has_gibberish(text)
-        found = recognize_page(page, number)
+        languages = ocr.choose_languages(content.languages, content.language)
+        found = recognize_page(page, number, languages)
         if found and (found.confidence >= ocr.TRUST or not text.lines or garbled):
             content.recognized[number] = found.confidence
             return found.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
@@ -43,12 +44,14 @@ class RecognizedPage(NamedTuple):
     confidence: float
 
 
-def recognize_page(page: pdfium.PdfPage, number: int) -> RecognizedPage | None:
-    """The text of a page's image, turned the way it reads best.
+def recognize_page(
+    page: pdfium.PdfPage, number: int, languages: Sequence[str]
+) -> RecognizedPage | None:
+    """The text of a page's image in these languages, turned the way it reads best.
 
-    None where nothing can be recognized, or no program is there to do it.
+    None where nothing can be recognized, or no language is there to do it in.
     """
-    if not ocr.find_languages():
+    if not languages:
         return None
     best: RecognizedPage | None = None
     for turns in (0, 1, 3, 2):
@@ -56,7 +59,7 @@ def recognize_page(page: pdfium.PdfPage, number: int) -> RecognizedPage | None:
         if image.dots.count(image.dots[:1]) == len(image.dots):  # nothing on it
             return None
         report_scan()
-        found = _recognize(image)
+        found = _recognize(image, languages)
         if found.lines and (best is None or found.confidence > best.confidence):
             lines = [_make_line(line, scale) for line in found.lines]
             width, height = page.get_size()
@@ -66,9 +69,9 @@ def recognize_page(page: pdfium.PdfPage, number: int) -> RecognizedPage | None:
     return best
 
 
-def _recognize(image: ocr.Image) -> ocr.Recognition:
+def _recognize(image: ocr.Image, languages: Sequence[str]) -> ocr.Recognition:
     """The lines on a picture, trusted by half where they run up or down: it lies on its side."""
-    found = ocr.recognize(image)
+    found = ocr.recognize(image, languages)
     turned = sum(1 for line in found.lines if line.bottom - line.top > line.right - line.left)
     sideways = turned * 2 > len(found.lines)
     return replace(found, confidence=found.confidence / 2) if sideways else found
