@@ -16,10 +16,10 @@ from ibid.answering.abstain import (
     estimate_no_answer,
     find_nearest,
     measure_evidence,
-    says_no_answer,
 )
 from ibid.answering.abstention import MOST_TERMS, WORDINGS, find_key_terms, write_abstention
 from ibid.answering.candidates import find_candidates
+from ibid.answering.no_answer import says_no_answer
 from ibid.answering.questions import ask_terms, list_askings, split_question
 from ibid.records import AnswerStatus, DocumentInfo, Hit, NearDocument, Passage
 from ibid.settings import load_settings

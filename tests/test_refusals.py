@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ibid
-from ibid.answering.abstain import NO_ANSWER
+from ibid.answering.no_answer import NO_ANSWER
 from ibid.library import Library
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import ScriptedGenerator

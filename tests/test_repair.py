@@ -8,7 +8,7 @@ import pytest
 
 import ibid
 from command_line import call
-from ibid.answering.abstain import NO_ANSWER
+from ibid.answering.no_answer import NO_ANSWER
 from ibid.answering.repair import ask_repair
 from ibid.errors import ModelUnavailable
 from ibid.openers import open_library
@@ -190,3 +190,10 @@ def test_a_claim_that_cites_no_source_at_all_is_named_without_one() -> None:
     lacking = Citation(7, claim, Verdict.NO_SUCH_SOURCE, "there is no source 7: 1 were sent")
     prompt = ask_repair(Prompt((), "?", (), "t"), "The lamp is blue [7].", [lacking])
     assert "- “The lamp is blue” [7]: there is no source 7: 1 were sent\n" in prompt.question
+
+
+@pytest.mark.parametrize("said", [NO_ANSWER, "I don't know.", ""])
+def test_a_model_that_knows_no_answer_is_not_asked_again(library_path: Path, said: str) -> None:
+    model = Model(said)
+    assert ask(library_path, model).status is AnswerStatus.ABSTAINED
+    assert len(model.prompts) == 1

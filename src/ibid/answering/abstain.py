@@ -13,9 +13,6 @@ from ibid.answering.questions import ask_terms
 from ibid.language.analyzer import content_terms
 from ibid.records import Hit, NearDocument
 
-NO_ANSWER: Final = "NO ANSWER IN THE SOURCES"
-"""What a language model is asked to write, and nothing else, when the sources hold no answer."""
-
 MOST_NEAREST: Final = 3
 """Documents that an abstention offers to read instead."""
 
@@ -146,8 +143,3 @@ def find_nearest(
         if share >= NEAR_COVERAGE or cosine >= NEAR_COSINE
     ]
     return tuple(dict.fromkeys(near))[:MOST_NEAREST]
-
-
-def says_no_answer(answer: str) -> bool:
-    """Whether a model wrote that the sources hold no answer, in the words it was asked to use."""
-    return answer.strip(" .!*\"'\n").upper() == NO_ANSWER

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Final
 
-from ibid.answering.abstain import NO_ANSWER
 from ibid.answering.injection import neutralise
+from ibid.answering.no_answer import NO_ANSWER
 from ibid.errors import BadSetting
 from ibid.records import Hit, Message, Prompt
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ibid.answering.abstain import says_no_answer
 from ibid.answering.abstention import write_abstention
 from ibid.answering.injection import list_warnings
+from ibid.answering.no_answer import says_no_answer
 from ibid.answering.strict import keep_supported, list_lacking
 from ibid.flows.chat import recall_cited
 from ibid.flows.compose import compose_prompt, widen_search
@@ -120,7 +120,8 @@ def _write(
     with watch.timing("verify"):
         text, citations = check_draft(draft.text, prompt.sources, prompt.language)
     trace = trace_draft(draft, citations, generator, watch.milliseconds())
-    if options.repair and isinstance(generator, Windowed) and list_lacking(citations):
+    mends = options.repair and isinstance(generator, Windowed)
+    if mends and list_lacking(citations) and not says_no_answer(text):
         from ibid.flows.repair import repair_draft  # noqa: PLC0415 - seldom needed
 
         repaired = repair_draft(prompt, draft, citations, generator, watch)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ibid.answering.abstain import says_no_answer
 from ibid.answering.budget import count_prompt
+from ibid.answering.no_answer import says_no_answer
 from ibid.answering.repair import ask_repair
 from ibid.answering.strict import HOLDING, list_lacking
 from ibid.errors import ModelError

@@ -36,10 +36,15 @@ Check: TypeAlias = Callable[[Alignment, Facts], str | None]
 
 
 def check_quotations(alignment: Alignment, passage: Facts) -> str | None:
-    """Words in quotation marks stand in the passage as they are, and are given to who said them."""
+    """Words in quotation marks stand in the passage as they are, and are given to who said them.
+
+    The capital that opens a sentence is not a part of its words.
+    """
     whole = " ".join(passage.text.split())
     for quotation in alignment.claim.quotations:
         words = " ".join(quotation.split()).rstrip(".,")
+        if words not in whole and words[:1].upper() + words[1:] in whole:
+            words = words[:1].upper() + words[1:]
         if words not in whole:
             return f"the passage does not hold the words “{quotation}”"
         if not _is_said_there(alignment, passage, words):

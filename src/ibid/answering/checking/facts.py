@@ -23,8 +23,10 @@ from ibid.answering.checking.vocabulary import DENSE, EMPTY_CHARACTERS
 from ibid.language.analyzer import content_terms
 
 _IDENTIFIER: Final = re.compile(
-    r"(?<!\w)(?=[\w./:-]*[^\W\d_])(?=[\w./:-]*[\d_])\w+(?:[-_./:]\w+)*", re.ASCII
+    r"(?<!\w)(?=[\w./:-]*[^\W\d_])(?=[\w./:-]*[\d_])\w+(?:[-_./:]\w+)*|(?<!\w)[\w.]+\(\)",
+    re.ASCII,
 )
+"""A code, which has letters with figures or low lines, or a call."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ELIDED_WORD: Final = re.compile(r"[^\W_]+")
 _DENSE_WORD: Final = re.compile("[ァ-ヺー]+|[a-zA-Z]+|[㐀-鿿々]")

@@ -25,7 +25,9 @@ def check_names(alignment: Alignment, passage: Facts) -> str | None:
 def _holds_name(name: str, evidence: Facts) -> bool:
     if evidence.language in DENSE and not name.isascii():
         return name in evidence.text
-    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", evidence.text, re.IGNORECASE):
+    # Without spaces, a name in Latin letters may touch what stands beside it.
+    flags = re.IGNORECASE | (re.ASCII if evidence.language in DENSE else 0)
+    if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", evidence.text, flags):
         return True
     terms = frozenset(content_terms(name, evidence.language))
     known = frozenset().union(*(word.terms for word in evidence.words))
