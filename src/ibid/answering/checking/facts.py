@@ -38,6 +38,13 @@ _NOT_ONLY: Final = re.compile(
     r"\b(?:not only|nicht nur|non seulement|no sólo|no solo)\b|不仅|だけでなく", re.I
 )
 
+_POINTER: Final = re.compile(
+    r"\b(?:according to|as (?:stated|described) in|laut|gemäß|selon|d'après|según)\s+"
+    r"(?:the|dem|der|de[rn]|le|la|les|el|los|las)\s+"
+    r"(?:text|passage|source|document|dokument|quelle|texte|texto|fuente|documento)s?\b,?",
+    re.I,
+)
+"""Words that point at the source itself: no passage says them of itself."""
 
 _OLDER: Final = re.compile(r"older|älter|plus ancien|más antigu", re.IGNORECASE)
 """What is older than a year is from before it."""
@@ -142,7 +149,8 @@ def read_facts(text: str, *, language: str | None = None, context: bool = False)
     """The facts of a sentence or two; `context` is for what stands above one."""
     lexicon = load_lexicon(language)
     facts, codes, bare = _read_all_facts(text, language)
-    bare = _blank(bare, (match.span() for match in _NOT_ONLY.finditer(bare)))
+    for pattern in (_NOT_ONLY, _POINTER):
+        bare = _blank(bare, (match.span() for match in pattern.finditer(bare)))
     words = list(_read_words(bare, lexicon, language))
     names = list(read_names(bare, language, lexicon))
     if lexicon.language in DENSE:
