@@ -44,7 +44,7 @@ def place(tmp_path: Path) -> Path:
 
 def test_what_comes_and_goes_while_a_reindex_runs_is_in_the_next_generation(place: Path) -> None:
     other = open_hashing(place)
-    seen = []
+    seen: list[object] = []
 
     def interfere(progress: object) -> None:
         if seen:
