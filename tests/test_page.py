@@ -172,7 +172,9 @@ def test_a_follow_up_knows_what_was_asked_before(browser: Browser, url: str) -> 
         ask(page, BOAT)
         with page.expect_request("**/v1/ask") as asked:
             ask(page, "And the deposit?")
-        assert asked.value.post_data_json["history"][0] == BOAT
+        body = asked.value.post_data_json
+        assert body is not None
+        assert body["history"][0] == BOAT
 
 
 def test_the_keyboard_is_enough(browser: Browser, url: str) -> None:
@@ -204,9 +206,6 @@ def test_a_citation_opens_its_exact_characters(browser: Browser, url: str, quest
         [citation] = page.request.get(f"{url}v1/answers/{id}").json()["citations"]
         turn.locator(".marker").click()
         assert read_marked(page) == citation["quote"]
-        assert (
-            page.locator(".reading").evaluate("body => body.querySelectorAll('mark').length") == 0
-        )
 
 
 def test_a_page_of_a_pdf_is_drawn_with_the_cited_place_marked(browser: Browser, url: str) -> None:
