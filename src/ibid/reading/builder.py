@@ -26,8 +26,10 @@ _UNSPACED: Final = re.compile(
 
 def normalize_text(text: str) -> str:
     r"""The text with `\n` as its only line end, no NUL, byte-order mark or half of a surrogate."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "").replace("\ufeff", "")
-    return _SURROGATE.sub("\ufffd", text)
+    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    if text.isascii():
+        return text
+    return _SURROGATE.sub("\ufffd", text.replace("\ufeff", ""))
 
 
 def trim_text(text: str) -> str:
@@ -44,11 +46,20 @@ def format_table(rows: Sequence[Sequence[str]], *, header: bool) -> str:
         width = 0
     lines = []
     for row in rows:
+        if len(row) >= width and _is_plain(line := " | ".join(row), len(row)):
+            lines.append(f"| {line} |")
+            continue
         cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
         lines.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
     if header and lines:
         lines.insert(1, "|" + " --- |" * (width or len(rows[0])))
     return "\n".join(lines)
+
+
+def _is_plain(line: str, count: int) -> bool:
+    """True for so many joined cells that need no change: no bar in them, no white space to mend."""
+    plain = line.isprintable() and "  " not in line and line.count("|") == count - 1
+    return plain and line[:1] != " " and line[-1:] != " "
 
 
 def join_lines(lines: Iterable[str]) -> str:

@@ -25,6 +25,8 @@ _MAX_BROKEN: Final = 0.1  # broken sequences of UTF-8 for each whole one that ar
 # Controls that no text has: not white space, escape, end of file or, in C1, next line.
 _C0: Final = re.compile("[\0-\x08\x0e-\x19\x1c-\x1f]")
 _C0_C1: Final = re.compile("[\0-\x08\x0e-\x19\x1c-\x1f\x7f-\x84\x86-\x9f]")
+_C0_BYTES: Final = bytes(code for code in range(0x80) if _C0.match(chr(code)))
+_C0_DEL_BYTES: Final = bytes(code for code in range(0x80) if _C0_C1.match(chr(code)))
 
 # What a file means that declares the first: the encodings that browsers read in its place.
 _MEANT: Final = {
@@ -123,8 +125,12 @@ def looks_like_text(text: str, *, c1: bool = False) -> bool:
     """
     if "\0" in text:
         return False
-    controls = (_C0 if c1 else _C0_C1).findall(text)
-    return len(controls) <= len(text) * _MAX_CONTROLS
+    if text.isascii():
+        data = text.encode("ascii")
+        controls = len(data) - len(data.translate(None, delete=_C0_BYTES if c1 else _C0_DEL_BYTES))
+    else:
+        controls = len((_C0 if c1 else _C0_C1).findall(text))
+    return controls <= len(text) * _MAX_CONTROLS
 
 
 def _share_assigned(text: str) -> float:

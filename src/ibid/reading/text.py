@@ -27,12 +27,12 @@ def build_text(source: str, *, line: int = 1) -> Document:
     text = trim_text(source)
     if not text:
         raise EmptyDocument("no text in it")
-    line += source[: source.index(text)].count("\n")
+    line += source.count("\n", 0, source.index(text))
     blocks = []
-    for block in find_blocks(text):
-        content = text[block.span]
+    for start, end in pairwise(_find_bounds(text)):
+        content = text[start:end]
         last = line + content.rstrip().count("\n")
-        blocks.append(Block(block.kind, block.start, block.end, lines=(line, last)))
+        blocks.append(Block(BlockKind.PARAGRAPH, start, end, 0, None, (), (line, last)))
         line += content.count("\n")
     return Document(id="", text=text, blocks=tuple(blocks))
 
@@ -41,7 +41,12 @@ def find_blocks(text: str) -> tuple[Block, ...]:
     """One block a paragraph, by the blank lines; they tile any text, none for an empty one."""
     if not text:
         return ()
-    first = len(text) - len(text.lstrip())
-    gaps = [gap for gap in _BLANK_LINES.finditer(text) if first < gap.start()]
-    bounds = [0, *(gap.end() for gap in gaps if gap.end() < len(text)), len(text)]
-    return tuple(Block(BlockKind.PARAGRAPH, start, end) for start, end in pairwise(bounds))
+    spans = pairwise(_find_bounds(text))
+    return tuple(Block(BlockKind.PARAGRAPH, start, end) for start, end in spans)
+
+
+def _find_bounds(text: str) -> list[int]:
+    """Where the paragraphs of a text begin, and where the last one ends."""
+    first, whole = len(text) - len(text.lstrip()), len(text)
+    spans = (gap.span() for gap in _BLANK_LINES.finditer(text))
+    return [0, *(end for start, end in spans if first < start and end < whole), whole]

@@ -131,4 +131,4 @@ def _find_width(records: list[_Record]) -> int:
 
 def _is_caption(record: _Record) -> bool:
     """True for a record of one cell: a title or a note rather than a row."""
-    return sum(1 for cell in record.cells if cell.strip()) == 1
+    return sum(map(bool, map(str.strip, record.cells))) == 1

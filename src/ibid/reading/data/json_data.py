@@ -134,9 +134,9 @@ def _is_scalar(value: Any) -> bool:
 
 def _show(value: Any) -> str:
     """A scalar, or a list of them, as text."""
-    if isinstance(value, list):
-        return ", ".join(map(_show, value))
-    return value if isinstance(value, str) else _WORDS[value]
+    if isinstance(value, str):
+        return value
+    return ", ".join(map(_show, value)) if isinstance(value, list) else _WORDS[value]
 
 
 def _find_columns(items: list[Any]) -> list[str]:
@@ -148,10 +148,10 @@ def _find_columns(items: list[Any]) -> list[str]:
         return []
     length = 0
     for cell in _iterate_cells(items):
-        flat = isinstance(cell, str | bool | None) or all(map(_is_scalar, cell))
-        if not flat or isinstance(cell, dict) or "\n" in _show(cell):
+        nested = isinstance(cell, list) and not all(map(_is_scalar, cell))
+        if nested or isinstance(cell, dict) or "\n" in (shown := _show(cell)):
             return []
-        length += len(_show(cell))
+        length += len(shown)
     return columns if length <= _MAX_ROW * len(items) else []
 
 

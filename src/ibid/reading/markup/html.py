@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -38,6 +39,7 @@ _LINE_BREAK: Final = "\x0b"  # stands for <br> until white space is one space
 _DECLARED: Final = re.compile(rb"""(?:charset|encoding)\s*=\s*["']?\s*([\w:.-]+)""", re.I)
 _DECLARED_WITHIN: Final = 4096  # bytes
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][\w:-]*)(?:[^<>\"']|\"[^\"]*\"|'[^']*')*>")
+_OPENED: Final = re.compile(r"<([a-zA-Z][\w:-]*)")
 _XHTML: Final = re.compile(r"\s*<\?xml|[^>]*(?:>[^>]*){0,3}xmlns=[\"']http://www.w3.org/1999/xhtml")
 _SELF_CLOSED: Final = re.compile(r"<([a-zA-Z][\w:-]*)((?:[^<>\"']|\"[^\"]*\"|'[^']*')*?)\s*/>")
 _VOID: Final = _names("area base br col embed hr img input link meta param source track wbr")
@@ -128,7 +130,9 @@ def _flatten(source: str) -> str:
         before, depth = depth, max(depth - 1, 0) if tag[1] else depth + 1
         return tag[0] if min(before, depth) < _MAX_DEPTH else ""
 
-    if source.count("<") <= _MAX_DEPTH:
+    # No deeper than there are elements that nest.
+    opened = Counter(_OPENED.findall(source)) if source.count("<") > _MAX_DEPTH else {}
+    if sum(n for tag, n in opened.items() if tag.lower() not in _UNNESTED) <= _MAX_DEPTH:
         return source
     return _TAG.sub(keep, source)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -136,9 +136,10 @@ def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, st
     for cell in cells:
         while column in taken:
             column += 1
-        placed[column] = collect_text(cell)
-        rows = _read_span(cell, "rowspan")
-        for _ in range(_read_span(cell, "colspan")):
+        placed[column] = _collect_cell(cell)
+        attributes = cell.attributes
+        rows = _read_span(attributes, "rowspan")
+        for _ in range(_read_span(attributes, "colspan")):
             if rows > 1 and column < _MAX_COVERED:
                 below[column] = rows - 1
             column += 1
@@ -147,8 +148,22 @@ def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, st
     return placed
 
 
-def _read_span(cell: LexborNode, name: str) -> int:
-    value = cell.attributes.get(name) or "1"
+def _collect_cell(cell: LexborNode) -> str:
+    """The text of a cell that is seen; most hold one piece of it and nothing else."""
+    only = cell.first_child
+    if only is None or only.next is not None or not only.is_text_node:
+        return collect_text(cell)
+    text = only.text_content or ""
+    # Of printable characters the blank alone is white space.
+    if not text.isprintable() or "  " in text:
+        text = SPACE.sub(" ", text).replace("\xad", "")
+    return text.strip()
+
+
+def _read_span(attributes: Mapping[str, str | None], name: str) -> int:
+    if not attributes:
+        return 1
+    value = attributes.get(name) or "1"
     return min(max(int(value), 1), _MAX_SPAN) if re.fullmatch(r"\d{1,9}", value) else 1
 
 
