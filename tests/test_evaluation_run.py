@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from conftest import open_hashing
 from ibid.errors import AccessDenied, EvaluationError, ModelTimeout, ModelUnavailable
 from ibid.evaluation.golden import GoldenCase
 from ibid.evaluation.outcomes import compare_evaluations, rank_expected, score_runs
-from ibid.flows.golden import Expected, read_golden
+from ibid.flows.golden import Expected, add_cases, read_golden
 from ibid.measuring.shapes import shape_evaluation
 from ibid.records import OWNER, Answer, Hit
 from ibid.testing.generators import ScriptedGenerator
@@ -157,6 +158,8 @@ def test_no_case_is_no_evaluation(small: ibid.Library) -> None:
         small.evaluate([GoldenCase("1", "q", contains=("a",), draft=True)])
     with pytest.raises(EvaluationError, match="no golden set at"):
         small.evaluate()
+    with pytest.raises(EvaluationError, match="ranks from 1"):
+        small.evaluate([GoldenCase("1", "q", contains=("a",))], cuts=(0, 5))
 
 
 def test_a_difference_is_over_the_questions_that_both_have(handbook: ibid.Library) -> None:
@@ -220,6 +223,15 @@ def test_only_who_sees_an_answer_makes_a_case_of_it(small: ibid.Library) -> None
         small.add_golden(answer.id)
     case = small.add_golden(answer.id, principals={"crew"})
     assert case.principals == frozenset({"crew"})
+
+
+def test_cases_that_come_at_once_are_all_kept(tmp_path: Path) -> None:
+    path = tmp_path / "golden.jsonl"
+    cases = [GoldenCase(str(number), f"q{number}", contains=("a",)) for number in range(24)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda case: add_cases(path, [case]), cases))
+    assert {case.id for case in read_golden(path)} == {case.id for case in cases}
+    assert [one.name for one in tmp_path.iterdir()] == ["golden.jsonl"]
 
 
 def test_what_is_purged_leaves_the_golden_set(small: ibid.Library) -> None:

@@ -46,23 +46,32 @@ class EvaluateOptions:
     within: Principals = OWNER
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an evaluation asks: `search` gives so many hits for a query, `ask` an answer, which a
+    `judge` judges where there is one; the `embedder` compares answers with questions."""
+
+    search: Callable[[Query, int], SearchResult]
+    ask: Callable[[Query], Answer]
+    embedder: Embedder
+    judge: Judge | None = None
+
+
 def evaluate(
     cases: Sequence[GoldenCase],
     options: EvaluateOptions,
+    asked: Asked,
     *,
-    search: Callable[[Query, int], SearchResult],
-    ask: Callable[[Query], Answer],
-    embedder: Embedder,
-    judge: Judge | None = None,
     on_progress: OnProgress | None = None,
 ) -> Evaluation:
     """The evaluation of all cases but drafts, in their order.
 
-    `search` gives so many hits for a query, `ask` an answer, which a `judge` judges. What goes
-    wrong with one question is a failure of it; a model or library that is not there ends the
-    evaluation. Raises EvaluationError for no cases, AccessDenied for a case that the caller may
-    not have asked.
+    What goes wrong with one question is a failure of it; a model or library that is not there ends
+    the evaluation. Raises EvaluationError for no cases or no ranks, AccessDenied for a case that
+    the caller may not have asked.
     """
+    if min(options.cuts, default=0) < 1:
+        raise EvaluationError("retrieval is measured at ranks from 1", hint="such as 1, 3, 5, 10")
     counted = [case for case in cases if not case.draft]
     if not counted:
         drafts = f", only {len(cases)} drafts" if cases else ""
@@ -72,11 +81,11 @@ def evaluate(
     queries = {case.id: make_query(case, options) for case in counted}
     runs = []
     for done, case in enumerate(counted, start=1):
-        run = run_case(case, queries[case.id], options, search=search, ask=ask)
-        runs.append(run if judge is None else judge_run(run, judge))
+        run = run_case(case, queries[case.id], options, asked)
+        runs.append(run if asked.judge is None else judge_run(run, asked.judge))
         if on_progress is not None:
             on_progress(Progress(done, len(counted), 0))
-    runs = add_relevance(runs, embedder)
+    runs = add_relevance(runs, asked.embedder)
     return sum_up(runs, options.cuts, drafts=len(cases) - len(counted))
 
 
@@ -91,22 +100,15 @@ def make_query(case: GoldenCase, options: EvaluateOptions) -> Query:
     return Query(case.question, asked, case.filter, history=case.history)
 
 
-def run_case(
-    case: GoldenCase,
-    query: Query,
-    options: EvaluateOptions,
-    *,
-    search: Callable[[Query, int], SearchResult],
-    ask: Callable[[Query], Answer],
-) -> CaseRun:
+def run_case(case: GoldenCase, query: Query, options: EvaluateOptions, asked: Asked) -> CaseRun:
     """One case searched, and asked where answers are measured; an error of its own is its outcome.
 
     A ranking of documents is made of more passages than ranks: those of one document are one.
     """
     deepest = max(options.cuts)
     try:
-        found = search(query, deepest if case.contains else deepest * PASSAGES_EACH)
-        answer = ask(query) if options.answers else None
+        found = asked.search(query, deepest if case.contains else deepest * PASSAGES_EACH)
+        answer = asked.ask(query) if options.answers else None
     except COUNTED as error:
         return CaseRun(case, error=f"{type(error).__name__}: {error.message}")
     ranking, judgements = rank_expected(case, found.hits)

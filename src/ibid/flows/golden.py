@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
@@ -87,22 +89,41 @@ def _open_private(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Lets one process at a time change a file: it holds the file's folder, which leaves no trace.
+
+    A folder that can't be opened is told of by what writes into it.
+    """
+    try:
+        folder = os.open(path.parent, os.O_RDONLY)
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(folder)
+
+
 def add_cases(path: Path, new: Iterable[GoldenCase]) -> tuple[list[GoldenCase], int]:
     """Add those cases whose ids and questions the file lacks; those added, and how many it holds.
 
     A file that is missing is made.
     """
-    held = read_golden(path) if path.exists() else []
-    ids = {case.id for case in held}
-    asked = {(case.question, case.principals) for case in held}
-    added = []
-    for case in new:
-        if case.id not in ids and (case.question, case.principals) not in asked:
-            added.append(case)
-            ids.add(case.id)
-            asked.add((case.question, case.principals))
-    if added:
-        write_golden(path, [*held, *added])
+    with _alone(path):
+        held = read_golden(path) if path.exists() else []
+        ids = {case.id for case in held}
+        asked = {(case.question, case.principals) for case in held}
+        added = []
+        for case in new:
+            if case.id not in ids and (case.question, case.principals) not in asked:
+                added.append(case)
+                ids.add(case.id)
+                asked.add((case.question, case.principals))
+        if added:
+            write_golden(path, [*held, *added])
     return added, len(held) + len(added)
 
 
@@ -111,14 +132,15 @@ def accept_cases(path: Path, ids: Sequence[str]) -> list[GoldenCase]:
 
     Raises EvaluationError, with nothing changed, for an id that is none.
     """
-    cases = read_golden(path)
-    drafts = {case.id for case in cases if case.draft}
-    if unknown := [id for id in ids if id not in drafts]:
-        raise EvaluationError(
-            f"{path} has no draft {unknown[0]!r}", hint="`ibid golden list` shows them"
-        )
-    accepted = set(ids) or drafts
-    write_golden(path, [replace(c, draft=c.draft and c.id not in accepted) for c in cases])
+    with _alone(path):
+        cases = read_golden(path)
+        drafts = {case.id for case in cases if case.draft}
+        if unknown := [id for id in ids if id not in drafts]:
+            raise EvaluationError(
+                f"{path} has no draft {unknown[0]!r}", hint="`ibid golden list` shows them"
+            )
+        accepted = set(ids) or drafts
+        write_golden(path, [replace(c, draft=c.draft and c.id not in accepted) for c in cases])
     return [case for case in cases if case.id in accepted]
 
 
@@ -126,10 +148,12 @@ def forget_documents(path: Path, ids: Iterable[str]) -> int:
     """Drop the cases that were drawn from erased documents, which they quote; how many."""
     if not path.exists():
         return 0
-    erased, cases = set(ids), read_golden(path)
-    kept = [case for case in cases if not (case.contains and erased & case.documents.keys())]
-    if len(kept) < len(cases):
-        write_golden(path, kept)
+    erased = set(ids)
+    with _alone(path):
+        cases = read_golden(path)
+        kept = [case for case in cases if not (case.contains and erased & case.documents.keys())]
+        if len(kept) < len(cases):
+            write_golden(path, kept)
     return len(cases) - len(kept)
 
 

@@ -61,7 +61,7 @@ class Measuring:
         that is asked is kept in the log. Raises EvaluationError, AccessDenied.
         """
         from ibid.evaluation.outcomes import CUTS
-        from ibid.flows.evaluate import EvaluateOptions, evaluate
+        from ibid.flows.evaluate import Asked, EvaluateOptions, evaluate
 
         options = EvaluateOptions(
             cuts=tuple(sorted({*cuts})) if cuts else CUTS,
@@ -69,15 +69,13 @@ class Measuring:
             principals=hold_principals(principals),
             within=hold_principals(within),
         )
-        return evaluate(
-            self.read_golden(golden),
-            options,
+        asked = Asked(
             search=lambda query, k: self.run_search(query, k=k),
             ask=partial(self.run_ask, log=False),
             embedder=self._parts.embedder,
             judge=None if judge is None else self._open_judge(judge),
-            on_progress=on_progress,
         )
+        return evaluate(self.read_golden(golden), options, asked, on_progress=on_progress)
 
     def take_in_collection(
         self, folder: Path | str, *, on_progress: OnProgress | None = None
