@@ -226,3 +226,28 @@ def test_a_writer_that_misses_a_folder_says_how_it_is_made_anew(
         assert list_ids(library) == ["a"]
         assert library.verify(repair=True) == []
         assert find(library, "walrus", "hybrid") == ["a"]
+
+
+def test_a_disk_that_became_read_only_is_told_and_loses_nothing(disk: Path) -> None:
+    place = disk / "library"
+    with open_hashing(place) as library:
+        library.ingest(ibid.Document("a", "The walrus sleeps."))
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    with open_hashing(place) as library:
+        assert list_ids(library) == ["a"]
+        with pytest.raises(ibid.LibraryError, match="place that can be written"):
+            find(library, "walrus", "hybrid")
+        with pytest.raises(ibid.LibraryError, match=r"library/lock can't be written"):
+            library.ingest(ibid.Document("b", "The gopher sleeps."))
+    with pytest.raises(ibid.LibraryError, match="other can't be written"):
+        open_hashing(disk / "other")
+    subprocess.run(["mount", "-o", "remount,rw", str(disk)], check=True)
+    with open_hashing(place) as library:
+        library.ingest(ibid.Document("b", "The gopher sleeps."))
+        assert library.verify() == []
+
+
+def test_a_place_where_nothing_can_be_made_is_told(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("No folder.")
+    with pytest.raises(ibid.LibraryError, match=r"file/library can't be written"):
+        open_hashing(tmp_path / "file" / "library")

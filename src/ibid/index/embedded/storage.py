@@ -20,7 +20,7 @@ from ibid.errors import Corrupt, LibraryError, LibraryLocked
 from ibid.index.embedded import reads, schema
 from ibid.index.embedded.connections import Connections
 from ibid.index.embedded.files import SearchFiles
-from ibid.index.embedded.lock import ProcessLock
+from ibid.index.embedded.lock import ProcessLock, refuse_writing
 from ibid.index.embedded.reads import REBUILD, Segment
 
 if TYPE_CHECKING:
@@ -254,8 +254,11 @@ class Storage:
     def _make_folder(self) -> None:
         if self.database.exists():
             return
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.folder.chmod(0o700)
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self.folder.chmod(0o700)
+        except OSError as error:
+            raise refuse_writing(self.folder, error) from error
         with self.lock.holding():
             if not self.database.exists():
                 from ibid.index.embedded.lexical import create_postings  # noqa: PLC0415 - seldom

@@ -8,6 +8,7 @@ them, the snapshot tells. The statistics of BM25 count everything that has posti
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import islice
@@ -70,7 +71,13 @@ class TermIndex:
         self._schema = self._index.schema
         self._writer: tantivy.IndexWriter | None = None
 
-    def _damaged(self, error: ValueError) -> Corrupt:
+    def _damaged(self, error: ValueError) -> LibraryError:
+        if self._folder.is_dir() and not os.access(self._folder, os.W_OK):
+            return LibraryError(  # tantivy takes a lock for reading too
+                f"the keyword index in {self._folder} can't be opened where nothing may be written"
+                f" ({error})",
+                hint="copy the library to a place that can be written, and open it there",
+            )
         return Corrupt(
             f"the keyword index in {self._folder} can't be read ({error})",
             hint=REBUILD,
