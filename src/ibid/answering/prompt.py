@@ -95,11 +95,7 @@ def build_prompt(
 
     Raises BadSetting for a template that doesn't exist.
     """
-    wording = TEMPLATES.get(template)
-    if wording is None:
-        raise BadSetting(
-            f"no prompt template is called {template!r}", hint=f"use one of {', '.join(TEMPLATES)}"
-        )
+    wording = _find_template(template)
     texts = [_write_source(number, hit, wording) for number, hit in enumerate(sources, 1)]
     if wording.fenced:
         fence = _make_fence(texts, beside=[question, *history])
@@ -118,6 +114,14 @@ def build_prompt(
         history=tuple(history),
         whole=whole,
     )
+
+
+def _find_template(name: str) -> Template:
+    if name not in TEMPLATES:
+        raise BadSetting(
+            f"no prompt template is called {name!r}", hint=f"use one of {', '.join(TEMPLATES)}"
+        )
+    return TEMPLATES[name]
 
 
 def take_turns(said: Sequence[str]) -> list[Message]:
