@@ -12,6 +12,7 @@ import pytest
 import ibid
 from conftest import write
 from ibid.evaluation.golden import parse_golden
+from ibid.flows.lab import LabOptions
 from ibid.records import Prompt
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import Reply, ScriptedGenerator
@@ -294,7 +295,7 @@ def test_files_are_sent_and_a_failure_has_its_reason(
         row.filter(has_text="kitchen/bad.pdf").get_by_text("failed: ").wait_for()
         page.get_by_role("link", name="Tea").wait_for()
         page.get_by_label("Add files").set_input_files([good])
-        row.filter(has_text="already").wait_for()
+        row.get_by_text("the options above let it be overwritten").wait_for()
     assert library.document("kitchen/tea.md").text.endswith("Tea is served at four.")
 
 
@@ -357,6 +358,38 @@ def test_an_answer_is_kept_rated_answered_again_and_saved(
     assert case.contains == (kept.answer.citations[0].quote,)
     assert list(case.documents) == ["boats.md"]
     assert case.draft
+
+
+# -- the lab --------------------------------------------------------------------------------------
+
+
+def test_the_lab_tells_whether_the_prediction_was_right(
+    browser: Browser, changing: tuple[ibid.Library, str]
+) -> None:
+    library, url = changing
+    evidence = "14 euros an hour"
+    with visit(browser, f"{url}#/lab") as page:
+        page.get_by_label("Question", exact=True).fill(BOAT)
+        page.get_by_label("Evidence").fill(evidence)
+        page.get_by_label("Size of a chunk").fill("12")
+        page.get_by_label("Search by").select_option("bm25")
+        page.get_by_label("It comes first").check()
+        page.get_by_role("button", name="See").click()
+        told = page.locator(".outcome .display").inner_text()
+        assert told == "You were right. The evidence is at rank 1."
+        assert page.locator(".found mark").all_inner_texts() == [evidence]
+        shown = page.locator(".found .chunk").all_inner_texts()
+        page.get_by_label("It is not found").check()
+        page.get_by_role("button", name="See").click()
+        outcome = page.locator(".outcome .display")
+        outcome.get_by_text("You said: it is not found. The evidence is at rank 1.").wait_for()
+        page.get_by_label("Evidence").fill("costs 14 euros an hour. The deposit is 50 euros")
+        page.get_by_label("Size of a chunk").fill("8")
+        page.get_by_role("button", name="See").click()
+        outcome.get_by_text("You were right. No chunk holds the evidence whole").wait_for()
+    options = LabOptions(size=12, retriever="bm25")
+    result = library.open_lab().run(BOAT, evidence, options)
+    assert shown == [" ".join(hit.chunk.text.split()) for hit in result.hits]
 
 
 # -- who may --------------------------------------------------------------------------------------
@@ -427,6 +460,7 @@ def test_no_view_has_a_barrier(
             "#/document?id=boats.md": ".reading",
             "#/document?id=nowhere": ".failure",
             "#/history": ".log",
+            "#/lab": ".lab-form",
         }.items():
             page.goto(f"{url}{view}")
             page.locator(shown).first.wait_for()

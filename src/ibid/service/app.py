@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from ibid.errors import IbidError
 from ibid.library import Library
-from ibid.service import answers, asking, documents
+from ibid.service import answers, asking, documents, lab
 from ibid.service.access import need
 from ibid.service.callers import Caller
 from ibid.service.carrying import carry_out
@@ -52,7 +52,7 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
     )
     handle_errors(app)
     app.add_middleware(Guard, options=options, metrics=metrics)
-    for room in (asking, documents, answers):
+    for room in (asking, documents, answers, lab):
         app.include_router(room.router)
     _add_health(app, metrics)
     if PAGE.is_dir():

@@ -5,6 +5,7 @@ import { showAsk } from "./ask.js";
 import { make, show } from "./dom.js";
 import { showDocument, showDocuments } from "./documents.js";
 import { showHistory, showKept } from "./history.js";
+import { showLab } from "./lab.js";
 
 /** View by its name in the address: title, what fills the main part with it, where it belongs. */
 const VIEWS = {
@@ -12,6 +13,7 @@ const VIEWS = {
   documents: ["Documents", showDocuments, "documents"],
   document: ["Document", showDocument, "documents"],
   history: ["History", showHistory, "history"],
+  lab: ["Lab", showLab, "lab"],
   answer: ["Answer", showKept, "history"],
 };
 

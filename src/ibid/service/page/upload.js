@@ -81,7 +81,8 @@ async function sendOne(file, id, method, row) {
     row.bar.removeAttribute("value");
     return tellEnd(await followJob(job_id), row);
   } catch (error) {
-    row.end("failed", `failed: ${error.message}`, error.hint && ` (${error.hint})`);
+    const hint = error.status === 409 ? "the options above let it be overwritten" : error.hint;
+    row.end("failed", `failed: ${error.message}`, hint && ` (${hint})`);
     return 0;
   }
 }

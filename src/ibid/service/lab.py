@@ -1,0 +1,59 @@
+"""The route of the lab: documents cut and searched in the open, as its controls say."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from ibid.chunking.options import By
+from ibid.flows.lab import LabOptions, LabRetriever
+from ibid.service.access import need
+from ibid.service.asking import note
+from ibid.service.bodies import MOST_CHARACTERS, Question
+from ibid.service.callers import Caller
+from ibid.service.context import find_context
+from ibid.shapes.inspection import shape_lab
+
+router = APIRouter(tags=["questions"])
+
+LEAST, MOST = 8, 100_000
+"""What a chunk may have, in what it is cut by: smaller ones are too many to be compared."""
+
+Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)]
+
+
+class LabBody(BaseModel):
+    """A question, the evidence that a chunk should hold, and the controls."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {"question": "How long is parental leave?", "evidence": "18 weeks"}
+        },
+    )
+
+    question: Question
+    evidence: Text = ""
+    filter: Text | None = None
+    unit: By = "words"
+    size: Annotated[int, Field(ge=LEAST, le=MOST)] = 20
+    overlap: Annotated[int, Field(ge=0, le=MOST)] = 5
+    k: Annotated[int, Field(ge=1, le=100)] = 3
+    retriever: LabRetriever = "tfidf"
+    rerank: bool = False
+
+
+@router.post("/v1/lab")
+def run_lab(
+    body: LabBody, request: Request, caller: Annotated[Caller, need("search")]
+) -> JSONResponse:
+    """The chunks that the controls make of the documents that the caller sees, and what is found
+    among them. Nothing is kept."""
+    controls = body.model_dump(exclude={"question", "evidence", "filter"})
+    lab = find_context(request).library.open_lab(caller.principals, filter=body.filter)
+    result = lab.run(body.question, body.evidence, LabOptions(**controls))
+    note(request, documents=[document.id for document in lab.documents], question=body.question)
+    return JSONResponse(shape_lab(result))
