@@ -30,15 +30,16 @@ def main() -> int:
     parser = make_parser(__doc__)
     parser.add_argument("--library", type=Path, help="keep the library here, to go on with it")
     parser.add_argument("--chunking", action="append", metavar="BY/SIZE/OVERLAP", help="try these")
+    parser.add_argument("--document", metavar="ID", help="one of the texts alone")
     parser.add_argument("--candidates", type=int, default=24)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         place = options.library or Path(folder) / "library"
         with ibid.open(place) as library:
-            fill(library)
+            fill(library, options.document)
             chunkings = tuple(options.chunking or CHUNKINGS)
             wanted = TuneOptions(candidates=options.candidates, chunkings=chunkings)
-            tuned = library.tune(read_cases(), wanted)
+            tuned = library.tune(read_cases(options.document), wanted)
     shape = shape_tuned(tuned, applied=False)
     for row in shape["table"]:
         print(
@@ -57,16 +58,16 @@ def main() -> int:
     return int(tuned.worth.quality.mean < tuned.default.quality.mean)
 
 
-def fill(library: ibid.Library) -> None:
-    """Write the texts that the library does not hold yet."""
+def fill(library: ibid.Library, only: str | None) -> None:
+    """Write the texts that the library does not hold yet; None is all of them."""
     held = {info.id for info in library.documents(ibid.OWNER)}
     for id, title, text in load_collection(NAME).documents:
-        if id not in held:
+        if id not in held and only in (None, id):
             library.ingest(ibid.Document(id=id, title=title, text=text))
 
 
-def read_cases() -> list[GoldenCase]:
-    """The questions with their pieces of evidence."""
+def read_cases(only: str | None) -> list[GoldenCase]:
+    """The questions about the texts, with their pieces of evidence."""
     return [
         GoldenCase(
             id=row["id"],
@@ -74,6 +75,7 @@ def read_cases() -> list[GoldenCase]:
             contains=tuple(piece["content"] for piece in row["references"]),
         )
         for row in read_lines(ROOT / "retrieval" / NAME / "queries.jsonl")
+        if only in (None, row["corpus"])
     ]
 
 

@@ -244,6 +244,14 @@ def test_access_holds_in_scratch_libraries(library: ibid.Library) -> None:
     assert library.tune(make_cases(), asker).default.quality.mean > 0
 
 
+def test_what_is_no_better_and_no_cheaper_is_not_taken(library: ibid.Library) -> None:
+    only = replace(OPTIONS, chunkings=(), space={"search.rerank": ("none",)})
+    found = library.tune(make_cases(), only)
+    assert found.kept
+    assert found.worth == found.default
+    assert found.difference.mean == 0
+
+
 def test_too_few_cases_are_refused(library: ibid.Library) -> None:
     with pytest.raises(EvaluationError, match="too few"):
         library.tune(make_cases()[:5], OPTIONS)

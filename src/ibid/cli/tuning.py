@@ -44,8 +44,9 @@ def tune_command(
 ) -> Outcome:
     """Look for settings that find more of what golden questions expect.
 
-    Half of the questions are held out: on these the winner has to be at least as good as what is in
-    force. A run that was stopped goes on where it was. Without --apply nothing is changed.
+    Half of the questions are held out: on these the winner has to be better than what is in force,
+    or as good with fewer tokens. A run that was stopped goes on where it was. Without --apply
+    nothing is changed.
     """
     from ibid.evaluation.tuning import SPACE
     from ibid.flows.tune import CHUNKINGS, TuneOptions

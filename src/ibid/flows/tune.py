@@ -126,9 +126,9 @@ class TuneParts:
 def tune(cases: Sequence[GoldenCase], options: TuneOptions, parts: TuneParts) -> Tuned:
     """The settings that find best what the golden cases expect, by questions not held out.
 
-    On the questions held out they have to be at least as good as those in force, or these are kept.
-    Nothing is changed. Raises EvaluationError for fewer than LEAST_CASES cases with something to
-    find.
+    On the questions held out they have to be better than those in force, or as good and cheaper, or
+    these are kept. Nothing is changed. Raises EvaluationError for fewer than LEAST_CASES cases with
+    something to find.
     """
     asked = {case.id: case for case in cases if not case.draft and not case.unanswerable}
     if len(asked) < LEAST_CASES:
@@ -172,13 +172,16 @@ def _check_held(
     )
     old, new = ([trial.quality for trial in trials] for trials in (before, after))
     difference = compare_pairs({"quality": (old, new)})["quality"]
+    in_force, tried = _measure_worth(before), _measure_worth(after)
+    # What is as good has to be cheaper, or it changes settings for nothing.
+    better = difference.mean > 0 or (difference.mean == 0 and tried.tokens < in_force.tokens)
     return Tuned(
         rungs=tuple(rungs),
         choice=choice,
-        default=_measure_worth(before),
-        tried=_measure_worth(after),
+        default=in_force,
+        tried=tried,
         difference=difference,
-        settings={} if difference.mean < 0 else _list_settings(choice, default),
+        settings=_list_settings(choice, default) if better else {},
         embedded=bench.embedder.embedded,
     )
 
