@@ -348,6 +348,19 @@ def test_floors_decide_the_exit_code(place: str) -> None:
     assert "BELOW: f1 is 0." in done.out
 
 
+def test_no_floor_holds_where_questions_could_not_be_measured(place: str, tmp_path: Path) -> None:
+    file = tmp_path / "set.jsonl"
+    file.write_text(
+        '{"question": "What do we pay for a hotel night?", "contains": "140 euros"}\n'
+        '{"question": "hotel", "contains": "140 euros", "filter": "colour ="}\n'
+    )
+    floor = ("evaluate", file, "--library", place, "--fail-under", "recall@5=0.9", "--no-answers")
+    done = call(*floor, "--json")
+    assert done.code == 1
+    assert done.json["retrieval"]["recall@5"]["mean"] == 1
+    assert done.json["below"] == ["1 question could not be measured"]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -80,6 +80,9 @@ def evaluate_command(call: Call, golden: Path | None, **options: Any) -> Outcome
         evaluation, facts, more = _evaluate(call, golden, cuts, options)
     _save(evaluation, options)
     missed = [told for floor in floors if (told := _hold_floor(floor, evaluation))]
+    errors = sum(failure.kind == "error" for failure in evaluation.failures)
+    if floors and errors:  # which are in no mean
+        missed.append(f"{count_words(errors, 'question')} could not be measured")
     shape, words = _tell_all(evaluation, more, timings=options["timings"])
     if floors:
         shape["below"] = missed
