@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import uvicorn
 from starlette.testclient import TestClient
 
 import ibid
@@ -23,6 +25,23 @@ def serving(library: ibid.Library, **options: Any) -> Iterator[TestClient]:
     app = make_app(library, ServeOptions(**options))
     with TestClient(app, base_url="http://localhost", raise_server_exceptions=False) as client:
         yield client
+
+
+@contextmanager
+def listening(library: ibid.Library, **options: Any) -> Iterator[str]:
+    """The address of a service that listens, in a thread."""
+    config = uvicorn.Config(make_app(library, ServeOptions(**options)), port=0, log_config=None)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    try:
+        yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
 
 
 def make_key(library: ibid.Library, *principals: str, **options: Any) -> dict[str, str]:

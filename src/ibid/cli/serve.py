@@ -47,6 +47,26 @@ def serve_command(call: Call, host: str | None, port: int | None, auth: str | No
 
 
 @verb
+def mcp_command(call: Call) -> Outcome:
+    """Serve the library to a model, as tools on standard input and output.
+
+    It is what a client of the Model Context Protocol starts; the tools search, fetch and ask, and
+    see what --as lets them.
+    """
+    from importlib.util import find_spec
+
+    if call.as_json:
+        raise click.UsageError("standard output belongs to the protocol: leave --json out")
+    if find_spec("mcp") is None:
+        raise BadSetting("the package mcp is missing", hint="pip install 'ibid-rag[mcp]'")
+    from ibid.service.tools import serve_tools
+
+    with call.open_library(sends=("embedder", "reranker", "generator")) as library:
+        serve_tools(library, call.principals)
+    return Outcome({}, "")
+
+
+@verb
 @click.argument("action", type=click.Choice(("create", "list", "revoke")))
 @click.argument("id", required=False)
 @click.option("--name", default="", help="What the key is for.")

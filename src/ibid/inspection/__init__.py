@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ibid.flows.lab import Analyze, Lab
     from ibid.flows.size import Sized
     from ibid.flows.tune import Tuned, TuneOptions
+    from ibid.protocols import Vectors
 
 
 class Inspection:
@@ -28,6 +29,10 @@ class Inspection:
 
     location: str
     _parts: Parts
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of texts, a row each, as the library's embedder makes them of passages."""
+        return self._parts.embedder.embed(texts, kind="passage")
 
     def size(
         self,

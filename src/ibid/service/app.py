@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -16,7 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from ibid.errors import IbidError
 from ibid.library import Library
-from ibid.service import answers, asking, documents, lab
+from ibid.service import answers, asking, chat_clients, documents, lab
 from ibid.service.access import need
 from ibid.service.callers import Caller
 from ibid.service.carrying import carry_out
@@ -28,6 +28,7 @@ from ibid.service.metrics import TYPE, Metrics
 from ibid.service.options import ServeOptions
 from ibid.service.store import Store, find_folder
 from ibid.service.tokens import Tokens
+from ibid.service.tool_route import ToolRoute, has_tools
 from ibid.uploads import UPLOADS, Uploads
 from ibid.version import VERSION
 
@@ -52,9 +53,11 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
     )
     handle_errors(app)
     app.add_middleware(Guard, options=options, metrics=metrics)
-    for room in (asking, documents, answers, lab):
+    for room in (asking, documents, answers, lab, chat_clients):
         app.include_router(room.router)
     _add_health(app, metrics)
+    if has_tools():
+        app.state.tools = ToolRoute(app)
     if PAGE.is_dir():
         app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
     return app
@@ -74,8 +77,10 @@ async def _run(
     app.state.context = Context(library, options, store, jobs, askers, metrics, tokens)
     metrics.watch("ibid_jobs_open", "Jobs that are not done.", jobs.count_open)
     jobs.start()
+    tools: ToolRoute | None = getattr(app.state, "tools", None)
     try:
-        yield
+        async with nullcontext() if tools is None else tools.running(app.state.context):
+            yield
     finally:
         await to_thread.run_sync(jobs.stop)
         askers.shutdown(cancel_futures=True)

@@ -94,3 +94,63 @@ class FeedbackBody(_Body):
 
     rating: Literal["good", "bad"]
     comment: Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)] = ""
+
+
+# -- chat clients, whose other fields are ignored -------------------------------------------------
+
+
+class ChatPart(BaseModel):
+    """A part of a message; only text is read."""
+
+    type: str
+    text: str | None = None
+
+
+class ChatMessage(BaseModel):
+    """A message of a chat."""
+
+    role: Annotated[str, StringConstraints(max_length=50)]
+    content: str | list[ChatPart] | None = None
+
+    def read_text(self) -> str:
+        """What it says."""
+        if self.content is None or isinstance(self.content, str):
+            return self.content or ""
+        return "\n".join(part.text or "" for part in self.content if part.type == "text")
+
+
+class StreamOptions(BaseModel):
+    """Whether the last chunk counts tokens."""
+
+    include_usage: bool | None = None
+
+
+class ChatBody(BaseModel):
+    """A chat to go on with."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "example": {
+                "model": "ibid",
+                "messages": [{"role": "user", "content": "How long is parental leave?"}],
+            }
+        }
+    )
+
+    model: Annotated[str, StringConstraints(max_length=200)]
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=1000)]
+    stream: bool | None = None
+    stream_options: StreamOptions | None = None
+
+
+class EmbeddingsBody(BaseModel):
+    """Texts to embed."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"example": {"model": "ibid", "input": ["parental leave"]}}
+    )
+
+    model: Annotated[str, StringConstraints(max_length=200)]
+    input: Question | Annotated[list[Question], Field(min_length=1, max_length=256)]
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: Annotated[int, Field(ge=1, le=100_000)] | None = None
