@@ -24,8 +24,8 @@ from ibid.service.logs import AUDIT_FILE, start_logs
 from ibid.service.options import Identity, ServeOptions, choose_options
 from ibid.service.store import Store
 from ibid.settings.sections import ServeSettings
-from ibid.testing.servers import Reply, serve
-from service_client import await_job, listening, make_key, serving
+from ibid.testing.servers import reply_json, serve
+from service_client import await_job, make_key, serving
 
 SECRET = "The merger with Quagga is signed in May."
 WORD = "quagga"
@@ -162,7 +162,7 @@ def test_what_is_there_and_what_is_not_are_told_alike(
     """The same words for a document that is hidden and for one that never was."""
     for method in ("GET", "PATCH", "DELETE", "PUT", "POST"):
         body = {"text": "x"} if method in ("PUT", "POST") else {"archived": True}
-        options = {} if method in ("GET", "DELETE") else {"json": body}
+        options: Any = {} if method in ("GET", "DELETE") else {"json": body}
         told = [
             client.request(method, "/v1/documents", params={"id": id}, headers=bob, **options)
             for id in ("ann/quagga.md", "ann/nothing.md")
@@ -171,9 +171,7 @@ def test_what_is_there_and_what_is_not_are_told_alike(
         assert told[0].text.replace("quagga", "nothing") == told[1].text
 
 
-def test_a_key_writes_under_its_own_prefix_alone(
-    client: TestClient, bob: dict[str, str]
-) -> None:
+def test_a_key_writes_under_its_own_prefix_alone(client: TestClient, bob: dict[str, str]) -> None:
     assert client.delete("/v1/documents?id=public.md", headers=bob).status_code == 403
     sent = client.post("/v1/documents", files={"file": ("a.md", b"Mine.")}, headers=bob)
     assert sent.json()["ids"] == ["bob/a.md"]
@@ -303,9 +301,9 @@ def identity() -> Iterator[Identity]:
         {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(RSA.public_key())), "kid": "rsa"},
         {**json.loads(jwt.algorithms.ECAlgorithm.to_jwk(EC.public_key())), "kid": "ec"},
     ]
-    body = json.dumps({"keys": [{**key, "use": "sig"} for key in keys]}).encode()
-    with serve_keys(body) as url:
-        yield Identity("https://id.test", "ibid", url, "teams")
+    published = {"keys": [{**key, "use": "sig"} for key in keys]}
+    with serve(lambda _: reply_json(published)) as server:
+        yield Identity("https://id.test", "ibid", server.url, "teams")
 
 
 def sign(key: Any = RSA, kid: str = "rsa", algorithm: str = "RS256", **changes: Any) -> Any:
@@ -352,7 +350,7 @@ def test_a_token_that_is_not_for_us_is_refused(library: ibid.Library, identity: 
         sign(other),
         sign(kid="unknown"),
         {"Authorization": f"Bearer {_forge(pem)}"},
-        {"Authorization": f"Bearer {jwt.encode({'sub': 'ann'}, None, algorithm='none')}"},
+        {"Authorization": f"Bearer {jwt.encode({'sub': 'ann'}, '', algorithm='none')}"},
         {"Authorization": "Bearer not.a.token"},
     ]
     with serving(library, keys_needed=True, identity=identity) as client:
