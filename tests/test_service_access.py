@@ -264,6 +264,8 @@ def test_the_audit_log_tells_who_did_what_and_no_text_or_key(
     library.ingest(ibid.Document("ann/quagga.md", SECRET, allow=ANN))
     headers = make_key(library, "user:ann", prefix="ann/")
     folder = Path(library.location)
+    root = logging.getLogger()
+    before = root.handlers[:], root.level
     start_logs(folder)
     try:
         with serving(library, keys_needed=True) as client:
@@ -271,10 +273,10 @@ def test_the_audit_log_tells_who_did_what_and_no_text_or_key(
             asked = client.post("/v1/ask", json=body, headers=headers)
             client.delete("/v1/documents?id=ann/quagga.md", headers=headers)
     finally:
-        for name in ("ibid.service", "ibid.service.audit"):
-            for handler in logging.getLogger(name).handlers:
-                handler.close()
-            logging.getLogger(name).handlers.clear()
+        root.handlers[:] = before[0]
+        root.setLevel(before[1])
+        audit = logging.getLogger("ibid.service.audit")
+        audit.handlers.pop().close()
     written = (folder / AUDIT_FILE).read_text()
     first, second = (json.loads(line) for line in written.splitlines())
     assert first["principals"] == ["user:ann"]

@@ -33,15 +33,17 @@ class JsonLines(logging.Formatter):
 def start_logs(folder: Path) -> None:
     """Have the service's logs written: to standard error, and its audit log to a file that only
     this user can read."""
-    _add(logging.getLogger("ibid.service"), logging.StreamHandler())
+    # The root has it, so that no library sets up one of its own; from others, warnings are enough.
+    _add(logging.getLogger(), logging.StreamHandler(), logging.WARNING)
+    logging.getLogger("ibid.service").setLevel(logging.INFO)
     path = folder / AUDIT_FILE
     os.close(os.open(path, os.O_CREAT | os.O_APPEND | os.O_WRONLY, 0o600))
     audit = logging.getLogger("ibid.service.audit")
     audit.propagate = False
-    _add(audit, logging.FileHandler(path, encoding="utf-8"))
+    _add(audit, logging.FileHandler(path, encoding="utf-8"), logging.INFO)
 
 
-def _add(logger: logging.Logger, handler: logging.Handler) -> None:
+def _add(logger: logging.Logger, handler: logging.Handler, level: int) -> None:
     handler.setFormatter(JsonLines())
     logger.handlers[:] = [handler]
-    logger.setLevel(logging.INFO)
+    logger.setLevel(level)

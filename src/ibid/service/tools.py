@@ -71,7 +71,7 @@ class Answered(BaseModel):
 
 def make_tools(library: Library, find_principals: FindPrincipals) -> MCPServer:
     """A server of the tools, for whomever `find_principals` tells of each call."""
-    server = MCPServer("ibid", instructions=_ORDERS, version=VERSION)
+    server = MCPServer("ibid", instructions=_ORDERS, version=VERSION, log_level="WARNING")
 
     async def run(
         context: ToolContext, permission: str, work: Callable[[Library, Principals], Any]
