@@ -62,7 +62,11 @@ def read_subtitles(data: bytes, name: str) -> Document:
 def _parse(source: str) -> Iterator[_Cue]:
     """The cues that show any text, in the order of the file."""
     lines = [line.rstrip() for line in source.split("\n")]
-    timings = [(i, match) for i, line in enumerate(lines) if (match := _TIMING.fullmatch(line))]
+    timings = [
+        (i, match)
+        for i, line in enumerate(lines)
+        if "-->" in line and (match := _TIMING.fullmatch(line))
+    ]
     starts = [*(i for i, _ in timings), len(lines)]
     before = ""
     for (i, timing), end in zip(timings, starts[1:], strict=True):
@@ -94,7 +98,9 @@ def _take_text(lines: list[str], *, last: bool) -> list[str]:
 def _clean(lines: list[str]) -> str:
     """The text of a cue in one line, who speaks before what is said."""
     text = join_lines(filter(None, (" ".join(line.split()) for line in lines)))
-    return unescape(_MARKUP.sub("", _VOICE.sub(r"\1: ", text))).strip()
+    if "<" in text or "{" in text:
+        text = _MARKUP.sub("", _VOICE.sub(r"\1: ", text))
+    return unescape(text).strip()
 
 
 def _as_seconds(timing: re.Match[str], group: int) -> float:

@@ -64,11 +64,12 @@ def _drop_declaration(source: str) -> str:
 
 def _name(element: etree._Element) -> str:
     """The name of an element without its namespace; empty for an entity."""
-    return etree.QName(element).localname if isinstance(element.tag, str) else ""
+    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
 
 
 def _collect_text(element: etree._Element) -> str:
-    return " ".join("".join(map(str, element.itertext())).split())
+    text = "".join(map(str, element.itertext())) if len(element) else element.text or ""
+    return " ".join(text.split())
 
 
 def _find_title(root: etree._Element) -> str:

@@ -13,11 +13,11 @@ from ibid.reading.builder import DocumentBuilder, format_table, normalize_text
 from ibid.reading.encodings import decode_bytes
 from ibid.reading.markup.html_nodes import (
     BLOCKS,
-    SPACE,
     collect_raw,
     collect_text,
     is_seen,
     read_rows,
+    squeeze,
     stand_in,
     walk,
 )
@@ -206,7 +206,9 @@ class _Walker:
 
     def _flush(self) -> None:
         """Put the block at hand."""
-        text = SPACE.sub(" ", "".join(self._pieces)).replace("\xad", "")
+        if not self._pieces:
+            return
+        text = squeeze("".join(self._pieces))
         self._pieces.clear()
         lines = [line.strip() for line in text.split(_LINE_BREAK)]
         if self._level:

@@ -29,7 +29,7 @@ BLOCKS: Final = _names(
     " caption textarea"
 )
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
-SPACE: Final = re.compile(r"[ \t\n\r\f\xa0]+")
+_SPACE: Final = re.compile(r"[ \t\n\r\f\xa0]+")
 
 
 def walk(
@@ -95,7 +95,15 @@ def collect_text(root: LexborNode | None) -> str:
 
     if root is not None:
         walk(root, enter, lambda node: pieces.append(" " if node.tag in BLOCKS else ""))
-    return SPACE.sub(" ", "".join(pieces)).replace("\xad", "").strip()
+    return squeeze("".join(pieces)).strip()
+
+
+def squeeze(text: str) -> str:
+    """The text with one space for each stretch of white space, and without soft hyphens."""
+    # Of printable characters the blank alone is white space.
+    if text.isprintable() and "  " not in text:
+        return text
+    return _SPACE.sub(" ", text).replace("\xad", "")
 
 
 def stand_in(node: LexborNode) -> str:
@@ -153,11 +161,7 @@ def _collect_cell(cell: LexborNode) -> str:
     only = cell.first_child
     if only is None or only.next is not None or not only.is_text_node:
         return collect_text(cell)
-    text = only.text_content or ""
-    # Of printable characters the blank alone is white space.
-    if not text.isprintable() or "  " in text:
-        text = SPACE.sub(" ", text).replace("\xad", "")
-    return text.strip()
+    return squeeze(only.text_content or "").strip()
 
 
 def _read_span(attributes: Mapping[str, str | None], name: str) -> int:

@@ -136,8 +136,8 @@ def _read_levels(node: etree._Element) -> dict[int, etree._Element]:
 
 def read_count(node: etree._Element, name: str, default: int) -> int:
     """A whole number among the attributes of an element."""
-    value = node.get(name) or ""
-    return int(value) if re.fullmatch("[0-9]{1,9}", value) else default
+    value = node.get(name)
+    return int(value) if value and re.fullmatch("[0-9]{1,9}", value) else default
 
 
 def write_label(levels: dict[int, etree._Element], counts: dict[int, int], level: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ibid.reading.builder import DocumentBuilder, format_table
@@ -43,6 +44,7 @@ class Sheet:
     lines: list[str] = field(default_factory=list)  # of text boxes
 
 
+@lru_cache(maxsize=1024)
 def name_column(column: int) -> str:
     """The letters of a column that is counted from 0: A, Z, AA."""
     name = ""

@@ -77,7 +77,9 @@ def _put_row(sheet: Sheet, node: etree._Element, number: int) -> int:
     for child in node.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell"):
         repeated = max(read_count(child, f"{TABLE}number-columns-repeated", 1), 1)
         cell = _read_cell(child, column)
-        if cell is not None:
+        if cell is not None and repeated == 1:
+            cells.append(cell)
+        elif cell is not None:
             copies = range(column, column + min(repeated, _MAX_REPEATED))
             cells += (cell._replace(column=copy) for copy in copies)
         sheet.comments += _read_comments(child, f"{name_column(column)}{number}")
@@ -121,6 +123,8 @@ def _to_moment(value: str) -> datetime | None:
 
 def _join(paragraph: etree._Element) -> str:
     """The text of a paragraph in a cell."""
+    if not len(paragraph):
+        return paragraph.text or ""
     pieces: list[str] = []
     for node in paragraph.iter():
         if node.tag == f"{TEXT}s":
