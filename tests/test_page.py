@@ -313,10 +313,14 @@ def test_a_document_is_archived_restricted_and_deleted(
         page.get_by_role("button", name="Delete The museum").click()
         page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         page.locator(".count").get_by_text("4 documents", exact=True).wait_for()
+        page.get_by_role("link", name="Odd").click()
+        page.get_by_role("button", name="Delete Odd").click()
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        page.locator(".count").get_by_text("3 documents", exact=True).wait_for()
         page.get_by_role("button", name="Access Boats").click()
         page.get_by_label("Users and groups").fill("group:crew, user:ann")
         page.get_by_role("button", name="Set access").click()
-        page.locator(".count").get_by_text("3 documents", exact=True).wait_for()
+        page.locator(".count").get_by_text("2 documents", exact=True).wait_for()
     assert library.describe("boats.md", ibid.OWNER).allow == frozenset({"group:crew", "user:ann"})
 
 

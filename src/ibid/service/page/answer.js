@@ -43,7 +43,11 @@ function presentText(answer, claims) {
   for (const [place, claim] of claims.entries()) {
     if (claim.start < at) continue; // a claim inside one that is shown
     parts.push(cut(at, claim.start));
-    const words = make("span", { class: "claim", "data-verdict": claim.verdict }, cut(claim.start, claim.end));
+    const words = make(
+      "span",
+      { class: "claim", "data-verdict": claim.verdict },
+      cut(claim.start, claim.end),
+    );
     const rest = cut(claim.end, claims[place + 1]?.start ?? Infinity);
     const markers = rest.match(MARKERS)?.[0] ?? "";
     parts.push(words, ...presentMarkers(answer, claim, markers));
@@ -62,7 +66,8 @@ function presentMarkers(answer, claim, markers) {
 }
 
 function presentMarker(answer, citation) {
-  const label = `Source ${citation.marker}, ${citation.title ?? citation.document_id}, ${VERDICTS[citation.verdict].words}`;
+  const title = citation.title ?? citation.document_id;
+  const label = `Source ${citation.marker}, ${title}, ${VERDICTS[citation.verdict].words}`;
   const attributes = {
     type: "button",
     class: "marker",
@@ -78,7 +83,11 @@ function presentNotes(answer, claims) {
   return make(
     "div",
     { class: "notes" },
-    make("ol", { "aria-label": "Citations" }, ...citations.map((citation) => make("li", {}, ...presentNote(answer, citation)))),
+    make(
+      "ol",
+      { "aria-label": "Citations" },
+      ...citations.map((citation) => make("li", {}, ...presentNote(answer, citation))),
+    ),
   );
 }
 
@@ -96,7 +105,8 @@ function presentNote(answer, citation) {
     ),
     make(citation.quote ? "blockquote" : "p", { class: "words", dir: "auto" }, shown),
     citation.reason && make("p", { class: "reason" }, tellReason(citation)),
-    citation.document_id && make("button", { type: "button", class: "link", onclick: open }, tellPlace(citation)),
+    citation.document_id &&
+      make("button", { type: "button", class: "link", onclick: open }, tellPlace(citation)),
   ].filter(Boolean);
 }
 
@@ -110,5 +120,8 @@ function presentNearest(answer) {
     const address = `#/document?${new URLSearchParams({ id: document_id })}`;
     return make("li", {}, make("a", { href: address }, title ?? document_id));
   });
-  return [make("p", { class: "lead" }, "Perhaps worth reading:"), make("ul", { class: "nearest" }, ...links)];
+  return [
+    make("p", { class: "lead" }, "Perhaps worth reading:"),
+    make("ul", { class: "nearest" }, ...links),
+  ];
 }

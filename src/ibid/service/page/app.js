@@ -45,7 +45,11 @@ function showKey() {
     showKey();
     route();
   };
-  const button = make("button", { type: "button", class: "quiet", onclick: forget }, "Forget the key");
+  const button = make(
+    "button",
+    { type: "button", class: "quiet", onclick: forget },
+    "Forget the key",
+  );
   show(document.getElementById("key"), hasKey() && button);
 }
 

@@ -7,6 +7,8 @@ import { presentRating } from "./rating.js";
 import { failure, waiting } from "./states.js";
 import { count } from "./text.js";
 
+const REMEMBERED = 40; // questions and answers that a follow-up brings along
+
 /** Fills a place with the view; gives what stops it. */
 export function showAsk(place) {
   const turns = make("div", { class: "turns" });
@@ -14,11 +16,15 @@ export function showAsk(place) {
     "div",
     { class: "greeting" },
     make("h1", { class: "display" }, "Ask your documents."),
-    make("p", {}, "Every sentence of the answer names its source; every source is checked before you read it."),
+    make(
+      "p",
+      {},
+      "Every sentence of the answer names its source; every source is checked before you read it.",
+    ),
   );
   const heading = make("h1", { class: "unseen" }, "Ask");
   heading.hidden = true;
-  const talk = { history: [], stop: null, turns, greeting, heading };
+  const talk = { history: [], stop: null, send: null, turns, greeting, heading };
   const form = makeForm(talk);
   show(place, greeting, heading, turns, form);
   return () => talk.stop?.abort();
@@ -27,6 +33,7 @@ export function showAsk(place) {
 function makeForm(talk) {
   const field = make("textarea", { id: "question", rows: "1", autocomplete: "off", dir: "auto" });
   const send = make("button", { class: "main" }, "Ask");
+  talk.send = send;
   const options = makeOptions();
   const form = make(
     "form",
@@ -40,26 +47,37 @@ function makeForm(talk) {
     event.preventDefault();
     form.requestSubmit();
   });
-  form.addEventListener("submit", async (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
     if (talk.stop) return talk.stop.abort();
     const question = field.value.trim();
     if (!question) return field.focus();
     field.value = "";
-    send.textContent = "Stop";
-    await askOnce(talk, { question, ...options.read() });
-    send.textContent = "Ask";
-    return undefined;
+    return askOnce(talk, { question, ...options.read() });
   });
   return form;
 }
 
 function makeOptions() {
   const choice = (value, words) => make("option", { value }, words);
-  const modes = [choice("hybrid", "words and meaning"), choice("lexical", "words"), choice("dense", "meaning")];
+  const modes = [
+    choice("hybrid", "words and meaning"),
+    choice("lexical", "words"),
+    choice("dense", "meaning"),
+  ];
   const mode = make("select", { id: "mode" }, ...modes);
-  const sources = make("input", { id: "sources", type: "number", min: "1", max: "50", placeholder: "6" });
-  const filter = make("input", { id: "filter", type: "text", placeholder: 'tag.department = "people"' });
+  const sources = make("input", {
+    id: "sources",
+    type: "number",
+    min: "1",
+    max: "50",
+    placeholder: "6",
+  });
+  const filter = make("input", {
+    id: "filter",
+    type: "text",
+    placeholder: 'tag.department = "people"',
+  });
   const strict = make("input", { id: "strict", type: "checkbox" });
   const field = (words, input) => make("div", {}, make("label", { for: input.id }, words), input);
   const element = make(
@@ -72,7 +90,12 @@ function makeOptions() {
       field("Search by", mode),
       field("Sources", sources),
       field("Filter", filter),
-      make("div", { class: "tick" }, strict, make("label", { for: "strict" }, "Leave out what no source supports")),
+      make(
+        "div",
+        { class: "tick" },
+        strict,
+        make("label", { for: "strict" }, "Leave out what no source supports"),
+      ),
     ),
   );
   const read = () => ({
@@ -87,28 +110,36 @@ function makeOptions() {
 /** Asks one question and shows its answer as it comes. */
 async function askOnce(talk, request) {
   const reply = make("div", { class: "reply" }, waiting("Searching …"));
-  const turn = make("article", { class: "turn" }, make("h2", { dir: "auto" }, request.question), reply);
+  const turn = make(
+    "article",
+    { class: "turn" },
+    make("h2", { dir: "auto" }, request.question),
+    reply,
+  );
   talk.greeting.hidden = true;
   talk.heading.hidden = false;
   talk.turns.append(turn);
   turn.scrollIntoView({ block: "start" });
   say("Searching");
   talk.stop = new AbortController();
+  talk.send.textContent = "Stop";
   try {
     const body = talk.history.length ? { ...request, history: talk.history } : request;
     const answer = await follow(callStream("ask", body, talk.stop.signal), reply);
     show(reply, ...presentAnswer(answer), presentRating(answer, true));
     say(`${tellStatus(answer)}. ${answer.text}`);
-    talk.history = [...talk.history, request.question, answer.text];
+    talk.history = [...talk.history, request.question, answer.text].slice(-REMEMBERED);
   } catch (error) {
     const again = () => {
       turn.remove();
       askOnce(talk, request);
     };
-    if (error.name !== "AbortError") show(reply, failure(error, again));
-    else show(reply, make("p", { class: "note" }, "Stopped before the answer was checked; nothing of it is kept."));
+    const stopped = "Stopped before the answer was checked; nothing of it is kept.";
+    const note = make("p", { class: "note" }, stopped);
+    show(reply, error.name === "AbortError" ? note : failure(error, again));
   }
   talk.stop = null;
+  talk.send.textContent = "Ask";
 }
 
 /** Shows a stream as it comes; gives the answer at its end. Throws what the service says. */

@@ -27,8 +27,14 @@ export function showDocuments(place) {
 export function showDocument(place, query) {
   const id = query.get("id");
   const [heading, body] = [make("h1", { dir: "auto" }, id), make("div")];
-  const load = () => fillWith(body, "Fetching the document …", () => presentDocument(id, heading, load));
-  show(place, make("p", { class: "back" }, make("a", { href: "#/documents" }, "← All documents")), heading, body);
+  const load = () =>
+    fillWith(body, "Fetching the document …", () => presentDocument(id, heading, load));
+  show(
+    place,
+    make("p", { class: "back" }, make("a", { href: "#/documents" }, "← All documents")),
+    heading,
+    body,
+  );
   load();
 }
 
@@ -36,7 +42,12 @@ async function presentList(caller, load) {
   const [first, { sources }] = await Promise.all([fetchFrom(0), call("sources")]);
   const folders = presentFolders(sources, caller.scopes.includes("admin"), load);
   if (first.total === 0) {
-    const way = make("p", {}, "Add a file, or sync a folder: ", make("code", {}, "ibid sync handbook/"));
+    const way = make(
+      "p",
+      {},
+      "Add a file, or sync a folder: ",
+      make("code", {}, "ibid sync handbook/"),
+    );
     return [folders, nothing("No documents here yet.", way)].filter(Boolean);
   }
   return [folders, ...presentShelf(first, caller, load)].filter(Boolean);
@@ -57,7 +68,8 @@ function presentShelf(first, caller, load) {
     const fits = ({ id, title }) => `${id}\n${title ?? ""}`.toLowerCase().includes(wanted);
     for (const { info, element } of rows) element.hidden = !fits(info);
     const left = rows.filter(({ element }) => !element.hidden).length;
-    told.textContent = left < first.total ? `${left} of ${count(first.total, "document")}` : count(left, "document");
+    told.textContent =
+      left < first.total ? `${left} of ${count(first.total, "document")}` : count(left, "document");
   };
   const append = ({ documents }) => {
     const added = documents.map((info) => ({ info, element: presentRow(info, caller, load) }));
@@ -81,7 +93,9 @@ function presentRow(info, caller, load) {
   return make(
     "li",
     { class: info.archived && "archived" },
-    make("div", { class: "names" },
+    make(
+      "div",
+      { class: "names" },
       make("a", { href: address, dir: "auto" }, info.title ?? info.id),
       make("span", { class: "id" }, info.id),
     ),
@@ -97,7 +111,13 @@ function mayWrite({ scopes, prefix }, { id }) {
 
 function presentFacts(info) {
   const tags = Object.entries(info.tags).map(([name, value]) => `${name}: ${value}`);
-  const facts = [tellAccess(info.allow), info.archived && "archived", tellDay(info.modified_at), count(info.passages, "passage"), ...tags];
+  const facts = [
+    tellAccess(info.allow),
+    info.archived && "archived",
+    tellDay(info.modified_at),
+    count(info.passages, "passage"),
+    ...tags,
+  ];
   return facts.filter(Boolean).map((fact) => make("span", {}, fact));
 }
 
@@ -108,12 +128,16 @@ function tellAccess(allow) {
 }
 
 async function presentDocument(id, heading, load) {
-  const [found, { caller }] = await Promise.all([call("documents", { query: { id } }), call("status")]);
+  const [found, { caller }] = await Promise.all([
+    call("documents", { query: { id } }),
+    call("status"),
+  ]);
   heading.textContent = found.title ?? found.id;
+  const leave = () => (location.hash = "#/documents");
   return [
     make("p", { class: "id" }, found.id),
     make("p", { class: "facts" }, ...presentFacts({ ...found, passages: countPassages(found) })),
-    mayWrite(caller, found) && makeActions(found, load),
+    mayWrite(caller, found) && makeActions(found, load, leave),
     presentBody(found, 1).element,
   ].filter(Boolean);
 }

@@ -24,7 +24,8 @@ function presentFolder({ name, location, documents, synced_at }, maySync, done) 
   const sync = async () => {
     try {
       const { job_id } = await call("sources/sync", { method: "POST", query: { name } });
-      const tell = (job) => show(told, job.total ? `${job.done} of ${job.total} files` : "looking …");
+      const tell = (job) =>
+        show(told, job.total ? `${job.done} of ${job.total} files` : "looking …");
       const job = await followJob(job_id, tell);
       show(told, presentReport(job));
       say("Synced");
@@ -33,12 +34,21 @@ function presentFolder({ name, location, documents, synced_at }, maySync, done) 
       show(told, failure(error));
     }
   };
-  const button = make("button", { type: "button", class: "quiet", "aria-label": `Sync ${name} again`, onclick: sync }, "Sync again");
+  const button = make(
+    "button",
+    { type: "button", class: "quiet", "aria-label": `Sync ${name} again`, onclick: sync },
+    "Sync again",
+  );
   return make(
     "li",
     {},
     make("div", { class: "names" }, make("span", { class: "id" }, location)),
-    make("p", { class: "facts" }, make("span", {}, count(documents, "document")), synced_at && make("span", {}, `synced ${tellTime(synced_at)}`)),
+    make(
+      "p",
+      { class: "facts" },
+      make("span", {}, count(documents, "document")),
+      synced_at && make("span", {}, `synced ${tellTime(synced_at)}`),
+    ),
     make("div", { class: "actions" }, maySync && button, told),
   );
 }
@@ -46,7 +56,14 @@ function presentFolder({ name, location, documents, synced_at }, maySync, done) 
 function presentReport({ report, error }) {
   if (error) return make("p", { class: "grave" }, error.message);
   const failed = report.failed ?? [];
-  const lines = failed.map(({ id, message }) => make("li", {}, make("span", { class: "id" }, id), ` ${message}`));
+  const lines = failed.map(({ id, message }) =>
+    make("li", {}, make("span", { class: "id" }, id), ` ${message}`),
+  );
   if (failed.length === 0) return make("p", {}, "Up to date.");
-  return make("div", {}, make("p", {}, `${count(failed.length, "file")} could not be read:`), make("ul", { class: "failures" }, ...lines));
+  return make(
+    "div",
+    {},
+    make("p", {}, `${count(failed.length, "file")} could not be read:`),
+    make("ul", { class: "failures" }, ...lines),
+  );
 }

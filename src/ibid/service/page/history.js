@@ -14,21 +14,40 @@ export function showHistory(place) {
   show(place, make("h1", {}, "History"), list);
   fillWith(list, "Fetching the history …", async () => {
     const { answers } = await call("answers");
-    if (answers.length === 0) return [nothing("Nothing was asked yet."), make("p", {}, make("a", { href: "#/ask" }, "Ask the first question"))];
+    if (answers.length === 0)
+      return [
+        nothing("Nothing was asked yet."),
+        make("p", {}, make("a", { href: "#/ask" }, "Ask the first question")),
+      ];
     return [make("ol", { class: "log" }, ...answers.map(presentEntry))];
   });
 }
 
 /** Fills a place with one answer, named in the address. */
 export function showKept(place, query) {
-  const [heading, body] = [make("h1", { class: "question", dir: "auto" }, "Answer"), make("article", { class: "turn" })];
-  show(place, make("p", { class: "back" }, make("a", { href: "#/history" }, "← The history")), heading, body);
+  const [heading, body] = [
+    make("h1", { class: "question", dir: "auto" }, "Answer"),
+    make("article", { class: "turn" }),
+  ];
+  show(
+    place,
+    make("p", { class: "back" }, make("a", { href: "#/history" }, "← The history")),
+    heading,
+    body,
+  );
   fillWith(body, "Fetching the answer …", async () => {
     const answer = await call(`answers/${encodeURIComponent(query.get("id"))}`);
     heading.textContent = answer.question;
     return [
       make("p", { class: "facts" }, ...presentFacts(answer)),
-      make("div", { class: "reply" }, ...presentAnswer(answer), ...presentFeedback(answer), presentRating(answer), makeReplay(answer)),
+      make(
+        "div",
+        { class: "reply" },
+        ...presentAnswer(answer),
+        ...presentFeedback(answer),
+        presentRating(answer),
+        makeReplay(answer),
+      ),
     ];
   });
 }
@@ -41,7 +60,9 @@ function presentEntry(entry) {
     {},
     make("a", { href: address, dir: "auto" }, entry.question),
     make("p", { class: "words", dir: "auto" }, entry.text),
-    make("p", { class: "facts" },
+    make(
+      "p",
+      { class: "facts" },
       make("span", {}, STATUSES[entry.status]),
       make("span", {}, tellTime(entry.asked_at)),
       rating && make("span", {}, `rated ${rating}`),
@@ -51,14 +72,24 @@ function presentEntry(entry) {
 }
 
 function presentFacts({ asked_at, version, generator, embedder }) {
-  const facts = [tellTime(asked_at), `version ${version}`, `written by ${generator}`, `found by ${embedder}`];
+  const facts = [
+    tellTime(asked_at),
+    `version ${version}`,
+    `written by ${generator}`,
+    `found by ${embedder}`,
+  ];
   return facts.map((fact) => make("span", {}, fact));
 }
 
 function presentFeedback({ feedback }) {
   if (!feedback?.length) return [];
   const lines = feedback.map(({ rating, comment, given_at }) =>
-    make("li", {}, `${rating}, ${tellTime(given_at)}`, comment && make("q", { dir: "auto" }, comment)),
+    make(
+      "li",
+      {},
+      `${rating}, ${tellTime(given_at)}`,
+      comment && make("q", { dir: "auto" }, comment),
+    ),
   );
   return [make("ul", { class: "feedback", "aria-label": "Feedback" }, ...lines)];
 }
@@ -70,12 +101,23 @@ function makeReplay(answer) {
     show(place, waiting("Answering again …"));
     try {
       const again = await call(`answers/${answer.answer_id}/replay`, { method: "POST", body: {} });
-      const words = again.identical ? "The same, character for character." : "Another answer than before:";
+      const words = again.identical
+        ? "The same, character for character."
+        : "Another answer than before:";
       say(words);
-      show(place, make("p", { class: "note" }, words), ...(again.identical ? [] : presentAnswer({ ...again, hits: answer.hits })));
+      show(
+        place,
+        make("p", { class: "note" }, words),
+        ...(again.identical ? [] : presentAnswer({ ...again, hits: answer.hits })),
+      );
     } catch (error) {
       show(place, failure(error));
     }
   };
-  return make("div", {}, make("button", { type: "button", onclick: replay }, "Answer again from the same sources"), place);
+  return make(
+    "div",
+    {},
+    make("button", { type: "button", onclick: replay }, "Answer again from the same sources"),
+    place,
+  );
 }

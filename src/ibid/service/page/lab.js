@@ -8,7 +8,10 @@ import { count, locate } from "./text.js";
 /** What can be predicted: its words, and whether a rank (null: not found) makes it true. */
 const PREDICTIONS = {
   first: ["It comes first", (rank) => rank === 1],
-  shown: ["It is among those shown, not first", (rank, k) => rank !== null && rank > 1 && rank <= k],
+  shown: [
+    "It is among those shown, not first",
+    (rank, k) => rank !== null && rank > 1 && rank <= k,
+  ],
   below: ["It is found, but too far down", (rank, k) => rank !== null && rank > k],
   lost: ["It is not found", (rank) => rank === null],
 };
@@ -22,14 +25,19 @@ export function showLab(place) {
       return presentOutcome(found, predicted);
     });
   });
-  const words = "See what the size of the chunks and the way of searching do to the evidence. The documents are those that you may see; nothing is kept.";
+  const words = `See what the size of the chunks and the way of searching do to the evidence.
+    The documents are those that you may see; nothing is kept.`;
   show(place, make("h1", {}, "Lab"), make("p", { class: "lead" }, words), form, result);
 }
 
 function makeForm(run) {
   const question = make("input", { id: "lab-question", type: "text", required: true, dir: "auto" });
   const evidence = make("input", { id: "lab-evidence", type: "text", required: true, dir: "auto" });
-  const unit = makeChoice("lab-unit", { words: "words", sentences: "sentences", characters: "characters" });
+  const unit = makeChoice("lab-unit", {
+    words: "words",
+    sentences: "sentences",
+    characters: "characters",
+  });
   const retriever = makeChoice("lab-retriever", {
     tfidf: "words, by rarity (TF-IDF)",
     bm25: "words, by rarity and length (BM25)",
@@ -54,19 +62,27 @@ function makeForm(run) {
     };
     run(asked, new FormData(event.target).get("predicted"));
   };
-  const field = (words, input, ...more) => make("div", {}, make("label", { for: input.id }, words), input, ...more);
+  const field = (words, input, ...more) =>
+    make("div", {}, make("label", { for: input.id }, words), input, ...more);
   return make(
     "form",
     { class: "lab-form", onsubmit: submit },
     field("Question", question),
     field("Evidence: the words that a chunk should hold", evidence),
-    make("div", { class: "fields" },
+    make(
+      "div",
+      { class: "fields" },
       field("Cut by", unit),
       field("Search by", retriever),
       field("Size of a chunk", size.field, size.told),
       field("Overlap", overlap.field, overlap.told),
       field("Chunks shown", k.field, k.told),
-      make("div", { class: "tick" }, rerank, make("label", { for: "lab-rerank" }, "Rerank by proximity")),
+      make(
+        "div",
+        { class: "tick" },
+        rerank,
+        make("label", { for: "lab-rerank" }, "Rerank by proximity"),
+      ),
     ),
     makePredictions(),
     make("button", { class: "main" }, "See"),
@@ -91,20 +107,33 @@ function makePredictions() {
     const choice = make("input", { type: "radio", name: "predicted", id, value, required: true });
     return make("div", { class: "tick" }, choice, make("label", { for: id }, words));
   });
-  return make("fieldset", {}, make("legend", {}, "First predict: where will the evidence be?"), ...choices);
+  return make(
+    "fieldset",
+    {},
+    make("legend", {}, "First predict: where will the evidence be?"),
+    ...choices,
+  );
 }
 
-function presentOutcome({ evidence, evidence_rank: rank, split, chunks, hits, controls, terms }, predicted) {
+function presentOutcome(
+  { evidence, evidence_rank: rank, split, chunks, hits, controls, terms },
+  predicted,
+) {
   const [words, holds] = PREDICTIONS[predicted];
   const right = holds(rank, controls.k);
   const verdict = right ? "You were right." : `You said: ${words.toLowerCase()}.`;
   const told = `${verdict} ${tellRank(rank, split)}`;
   say(told);
   const searched = controls.retriever === "dense" ? "" : ` Searched for: ${terms.join(", ")}.`;
+  const held = `${count(chunks.length, "chunk")}, ${chunks.filter((one) => one.evidence).length}`;
   return [
     make("p", { class: `display ${right ? "right" : "wrong"}` }, told),
-    make("p", { class: "facts" }, `${count(chunks.length, "chunk")}, ${chunks.filter((one) => one.evidence).length} with the evidence.${searched}`),
-    make("ol", { class: "found" }, ...hits.map((hit) => presentHit(hit, chunks[hit.chunk], evidence))),
+    make("p", { class: "facts" }, `${held} with the evidence.${searched}`),
+    make(
+      "ol",
+      { class: "found" },
+      ...hits.map((hit) => presentHit(hit, chunks[hit.chunk], evidence)),
+    ),
   ];
 }
 
@@ -122,7 +151,9 @@ function presentHit({ rank, score, before, document_id }, { text }, evidence) {
   return make(
     "li",
     {},
-    make("p", { class: "facts" },
+    make(
+      "p",
+      { class: "facts" },
       make("span", { class: "number" }, String(rank)),
       make("span", { class: "id" }, document_id),
       make("span", {}, `score ${score.toFixed(3)}`),

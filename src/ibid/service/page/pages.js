@@ -8,17 +8,22 @@ const DOTS = 2; // of the picture, for each point of the boxes
 const MOST = 4000; // dots of a side, above which the service draws smaller
 
 /**
- * The page that a citation stands on; where no picture can be had, the reason instead.
+ * The page that a citation stands on, marked; where no picture can be had, the reason instead.
  * @param {{id: string, title: string, blocks: Array<object>}} found
  * @param {{page: number, start: number, end: number}} citation
- * @param {object | null} place null where the words are no longer there: then nothing is marked
  */
-export function presentPage(found, citation, place) {
+export function presentPage(found, citation) {
   const figure = make("figure", { class: "page" }, waiting(`Drawing page ${citation.page} …`));
-  const boxes = place ? findBoxes(found.blocks, citation) : [];
+  const boxes = findBoxes(found.blocks, citation);
   callImage(`pages/${citation.page}.png`, { id: found.id })
-    .then((source) => fill(figure, source, boxes, `Page ${citation.page} of ${found.title ?? found.id}`))
-    .catch((error) => figure.replaceChildren(make("p", { class: "note" }, `${error.message}; its text stands below.`)));
+    .then((source) =>
+      fill(figure, source, boxes, `Page ${citation.page} of ${found.title ?? found.id}`),
+    )
+    .catch((error) =>
+      figure.replaceChildren(
+        make("p", { class: "note" }, `${error.message}; its text stands below.`),
+      ),
+    );
   return figure;
 }
 

@@ -11,10 +11,17 @@ import { failure } from "./states.js";
  */
 export function presentRating(answer, linked = false) {
   const told = make("div", { class: "told" });
-  const comment = make("input", { type: "text", "aria-label": "Why (optional)", placeholder: "Why? (optional)" });
+  const comment = make("input", {
+    type: "text",
+    "aria-label": "Why (optional)",
+    placeholder: "Why? (optional)",
+  });
   const rate = async (rating) => {
     try {
-      await call(`answers/${answer.answer_id}/feedback`, { method: "POST", body: { rating, comment: comment.value } });
+      await call(`answers/${answer.answer_id}/feedback`, {
+        method: "POST",
+        body: { rating, comment: comment.value },
+      });
       show(told, make("p", {}, `Noted as ${rating}.`));
       say(`Noted as ${rating}`);
     } catch (error) {
@@ -25,12 +32,19 @@ export function presentRating(answer, linked = false) {
   return make(
     "div",
     { class: "rating" },
-    make("div", { class: "row", role: "group", "aria-label": "Was this answer good?" },
+    make(
+      "div",
+      { class: "row", role: "group", "aria-label": "Was this answer good?" },
       make("button", { type: "button", onclick: () => rate("good") }, "Good"),
       make("button", { type: "button", onclick: () => rate("bad") }, "Bad"),
       comment,
     ),
-    make("p", { class: "keep" }, linked && make("a", { href: address }, "Kept in the history"), presentGolden(answer)),
+    make(
+      "p",
+      { class: "keep" },
+      linked && make("a", { href: address }, "Kept in the history"),
+      presentGolden(answer),
+    ),
     told,
   );
 }
@@ -41,7 +55,11 @@ function presentGolden(answer) {
   if (answer.status !== "abstained" && !held) return null;
   const line = `${JSON.stringify(makeCase(answer))}\n`;
   const address = `data:application/x-ndjson;charset=utf-8,${encodeURIComponent(line)}`;
-  return make("a", { href: address, download: `golden-${answer.answer_id}.jsonl` }, "Save as a golden case");
+  return make(
+    "a",
+    { href: address, download: `golden-${answer.answer_id}.jsonl` },
+    "Save as a golden case",
+  );
 }
 
 /**

@@ -23,7 +23,12 @@ export function presentBody({ id, text, blocks }, above) {
   const unit = measure(text);
   const nodes = [];
   let depth = above;
-  const element = make("div", { class: "reading", role: "group", "aria-label": `Text of ${id}`, tabindex: "0" });
+  const element = make("div", {
+    class: "reading",
+    role: "group",
+    "aria-label": `Text of ${id}`,
+    tabindex: "0",
+  });
   for (const block of blocks) {
     const [start, end] = [unit(block.start), unit(block.end)];
     const words = text.slice(start, end).trimEnd();

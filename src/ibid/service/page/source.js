@@ -54,9 +54,13 @@ async function load(citation, answer) {
   return [
     note && make("p", { class: "note" }, note),
     note && make("blockquote", { class: "words", dir: "auto" }, citation.quote),
-    citation.page && found.media_type === "application/pdf" && presentPage(found, citation, place),
+    !note && found.media_type === "application/pdf" && presentPage(found, citation),
     reading.element,
-    make("p", { class: "after" }, make("a", { href: address }, "The whole document with its details")),
+    make(
+      "p",
+      { class: "after" },
+      make("a", { href: address }, "The whole document with its details"),
+    ),
   ].filter(Boolean);
 }
 
@@ -66,6 +70,7 @@ function findQuote(text, { start, end, quote }, { version }) {
   const place = { start: unit(start), end: unit(end) };
   if (text.slice(place.start, place.end) === quote) return { place };
   const moved = locate(text, quote);
-  if (moved) return { place: moved, note: "The document has changed since; these words have moved." };
-  return { place: null, note: `The document has changed since version ${version}: it no longer holds these words.` };
+  const changed = `The document has changed since version ${version}:`;
+  if (moved) return { place: moved, note: `${changed} these words have moved.` };
+  return { place: null, note: `${changed} it no longer holds these words.` };
 }

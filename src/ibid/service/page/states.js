@@ -42,13 +42,21 @@ export async function fillWith(place, words, load) {
   try {
     show(place, ...(await load()));
   } catch (error) {
-    show(place, failure(error, () => fillWith(place, words, load)));
+    show(
+      place,
+      failure(error, () => fillWith(place, words, load)),
+    );
   }
   place.removeAttribute("aria-busy");
 }
 
 function askForKey(error, again) {
-  const field = make("input", { id: "given-key", type: "password", autocomplete: "off", required: true });
+  const field = make("input", {
+    id: "given-key",
+    type: "password",
+    autocomplete: "off",
+    required: true,
+  });
   const keep = (event) => {
     event.preventDefault();
     setKey(field.value.trim());
@@ -59,7 +67,12 @@ function askForKey(error, again) {
     "form",
     { class: "failure", onsubmit: keep },
     make("p", {}, make("strong", {}, "This library asks who you are.")),
-    make("p", {}, error.hint || "Give the key that its keeper made for you. It is kept until the tab is closed."),
+    make(
+      "p",
+      {},
+      error.hint ||
+        "Give the key that its keeper made for you. It is kept until the tab is closed.",
+    ),
     make("label", { for: "given-key" }, "Key"),
     make("div", { class: "row" }, field, make("button", { class: "main" }, "Go on")),
   );

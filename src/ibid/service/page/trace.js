@@ -9,7 +9,14 @@ const ROWS = 12; // ranks that the picture shows; those beyond stand on one line
 const [LEFT, TOP, COLUMN, ROW] = [30, 34, 84, 20];
 
 /** The words of the stages. */
-const STAGES = { lexical: "words", dense: "meaning", feedback: "alike", fused: "fused", final: "reranked", sent: "sent" };
+const STAGES = {
+  lexical: "words",
+  dense: "meaning",
+  feedback: "alike",
+  fused: "fused",
+  final: "reranked",
+  sent: "sent",
+};
 
 /** A fold that tells, when it is opened, how the sources of an answer were found. */
 export function showReasons(answer) {
@@ -23,7 +30,8 @@ export function showReasons(answer) {
 async function tellReasons(answer) {
   const kept = answer.hits ? answer : await call(`answers/${answer.answer_id}`);
   const ways = findWays(answer, kept.hits ?? []);
-  if (ways.length === 0) return [make("p", {}, "All that you may see was sent: nothing was searched for.")];
+  if (ways.length === 0)
+    return [make("p", {}, "All that you may see was sent: nothing was searched for.")];
   const columns = listColumns(ways);
   return [
     make("p", { class: "lead" }, tellColumns(columns)),
@@ -78,9 +86,19 @@ function drawWays(ways, columns) {
     { class: "picture", tabindex: "0", role: "group", "aria-label": "Picture of the ranks" },
     draw(
       "svg",
-      { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": "The ranks of the table below as lines" },
-      ...columns.map((one, place) => draw("text", { x: column(place), y: 18, class: "stage" }, name(one))),
-      ...ranks.map((rank) => draw("text", { x: LEFT - 6, y: row(rank) + 4, class: "rank" }, String(rank))),
+      {
+        viewBox: `0 0 ${width} ${height}`,
+        width,
+        height,
+        role: "img",
+        "aria-label": "The ranks of the table below as lines",
+      },
+      ...columns.map((one, place) =>
+        draw("text", { x: column(place), y: 18, class: "stage" }, name(one)),
+      ),
+      ...ranks.map((rank) =>
+        draw("text", { x: LEFT - 6, y: row(rank) + 4, class: "rank" }, String(rank)),
+      ),
       deepest > ROWS && draw("text", { x: LEFT - 6, y: row(ROWS + 1) + 4, class: "rank" }, "…"),
       ...drawn.map((way) => drawWay(way, columns, column, row)),
     ),
@@ -105,18 +123,25 @@ function drawWay({ hit, ranks, number, cited }, columns, column, row) {
 
 function presentTable(ways, columns) {
   const head = columns.map((one) => make("th", { scope: "col" }, name(one)));
-  const rows = ways.slice(0, 2 * ROWS).map(({ hit, ranks, cited }) =>
-    make(
-      "tr",
-      { class: cited && "cited" },
-      make("th", { scope: "row", dir: "auto" }, tellPlace(hit)),
-      ...columns.map((one) => make("td", {}, ranks[one] ? String(ranks[one]) : "–")),
-    ),
-  );
+  const rows = ways
+    .slice(0, 2 * ROWS)
+    .map(({ hit, ranks, cited }) =>
+      make(
+        "tr",
+        { class: cited && "cited" },
+        make("th", { scope: "row", dir: "auto" }, tellPlace(hit)),
+        ...columns.map((one) => make("td", {}, ranks[one] ? String(ranks[one]) : "–")),
+      ),
+    );
   return make(
     "div",
     { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table of the ranks" },
-    make("table", {}, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "passage"), ...head)), make("tbody", {}, ...rows)),
+    make(
+      "table",
+      {},
+      make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "passage"), ...head)),
+      make("tbody", {}, ...rows),
+    ),
   );
 }
 

@@ -12,11 +12,17 @@ import { count } from "./text.js";
  */
 export function makeUpload(prefix, done) {
   const field = make("input", { id: "files", type: "file", multiple: true });
-  const folder = make("input", { id: "folder", type: "text", autocomplete: "off", placeholder: "handbook/" });
+  const folder = make("input", {
+    id: "folder",
+    type: "text",
+    autocomplete: "off",
+    placeholder: "handbook/",
+  });
   folder.value = prefix;
   const overwrite = make("input", { id: "overwrite", type: "checkbox" });
   const list = make("ul", { class: "sent", "aria-label": "Files sent" });
-  const send = (files) => sendAll([...files], { folder: folder.value.trim(), overwrite: overwrite.checked, list, done });
+  const send = (files) =>
+    sendAll([...files], { folder: folder.value.trim(), overwrite: overwrite.checked, list, done });
   field.addEventListener("change", () => {
     send(field.files);
     field.value = "";
@@ -30,9 +36,16 @@ export function makeUpload(prefix, done) {
       "details",
       { class: "options" },
       make("summary", {}, "Options"),
-      make("div", { class: "fields" },
+      make(
+        "div",
+        { class: "fields" },
         make("div", {}, make("label", { for: "folder" }, "Folder"), folder),
-        make("div", { class: "tick" }, overwrite, make("label", { for: "overwrite" }, "Overwrite documents of the same name")),
+        make(
+          "div",
+          { class: "tick" },
+          overwrite,
+          make("label", { for: "overwrite" }, "Overwrite documents of the same name"),
+        ),
       ),
     ),
   );
@@ -76,7 +89,13 @@ function makeRow(id) {
 /** Sends a file and follows it; gives how many documents came of it: 1 or 0. */
 async function sendOne(file, id, method, row) {
   try {
-    const { job_id } = await sendFile(method, "documents", { id }, file, (part) => (row.bar.value = part));
+    const { job_id } = await sendFile(
+      method,
+      "documents",
+      { id },
+      file,
+      (part) => (row.bar.value = part),
+    );
     row.told.textContent = "reading";
     row.bar.removeAttribute("value");
     return tellEnd(await followJob(job_id), row);
