@@ -10,9 +10,10 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from ibid.errors import UnknownDocument
-from ibid.index.embedded import reads
-from ibid.index.embedded.codec import read_allow
-from ibid.index.embedded.reads import INFO_COLUMNS, LIVE, read_info, unsigned
+from ibid.index.codec import read_allow
+from ibid.index.columns import read_document as build_document
+from ibid.index.columns import read_info, unsigned
+from ibid.index.embedded.reads import INFO_COLUMNS, LIVE
 from ibid.protocols import FileOrigin, FileStat
 from ibid.records import OWNER, Document, Principals
 
@@ -55,7 +56,7 @@ def read_document(
     if row is None or not _lets(row[0], principals):
         raise UnknownDocument(f"no document {id!r}", hint="`ibid list` shows the ids")
     _, text, blocks, *columns = row
-    return reads.read_document(read_info(columns), text, blocks)
+    return build_document(read_info(columns), text, blocks)
 
 
 def read_text(connection: sqlite3.Connection, id: str, version: int) -> str:

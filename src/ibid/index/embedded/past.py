@@ -6,8 +6,9 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from ibid.index.embedded.codec import read_time
-from ibid.index.embedded.reads import INFO_COLUMNS, in_parts, marks, read_info
+from ibid.index.codec import read_time
+from ibid.index.columns import read_info
+from ibid.index.embedded.reads import INFO_COLUMNS, in_parts, marks
 from ibid.protocols import Revision
 from ibid.records import OWNER, Principals
 

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from ibid.index.embedded.codec import load_blocks, read_allow, read_time
+from ibid.index.codec import read_time
+from ibid.index.columns import read_info, read_passage, unsigned
 from ibid.protocols import FileStat, FileState, Manifest, SourceInfo
-from ibid.records import Document, DocumentInfo, Passage
+from ibid.records import DocumentInfo, Passage
 
 T = TypeVar("T")
 
@@ -54,43 +55,11 @@ class Segment:
         return self.first_row + self.rows
 
 
-def read_info(row: Sequence[object]) -> DocumentInfo:
-    """The listing entry of a row of INFO_COLUMNS."""
-    (
-        name,
-        title,
-        uri,
-        media_type,
-        version,
-        modified_at,
-        archived,
-        allow,
-        tags,
-        metadata,
-        *sizes,
-    ) = row
-    passages, characters = sizes
-    return DocumentInfo(
-        id=str(name),
-        title=_text_or_none(title),
-        source=_text_or_none(uri),
-        media_type=str(media_type),
-        version=_integer(version),
-        modified_at=read_time(modified_at),
-        archived=bool(archived),
-        allow=read_allow(allow),
-        tags=json.loads(str(tags)),
-        metadata=json.loads(str(metadata)),
-        passages=_integer(passages),
-        characters=_integer(characters),
-    )
-
-
 _PASSAGES: Final = """c.hash, p.ordinal, p.start, p.end, p.body, p.prefix, p.headings, p.lead,
     p.page, p.place, p.rule, p.context, p.context_key,
     substr(t.text, p.start + 1, p.end - p.start)
     FROM passages p JOIN contents c ON c.id = p.content JOIN texts t ON t.content = c.id"""
-"""What `_read_passage` takes, and where from."""
+"""What `read_passage` takes, and where from."""
 
 
 def read_passages(
@@ -102,7 +71,7 @@ def read_passages(
         for row, *columns in connection.execute(
             f"SELECT p.row, {_PASSAGES} WHERE p.row IN ({marks(some)})", some
         ):
-            found[row] = _read_passage(names[row], columns)
+            found[row] = read_passage(names[row], columns)
     return found
 
 
@@ -111,52 +80,13 @@ def read_content_passages(
 ) -> list[tuple[Passage, bytes]]:
     """The passages of a content in its order, each with the hash of its indexed text."""
     return [
-        (_read_passage(name, columns), text_hash)
+        (read_passage(name, columns), text_hash)
         for text_hash, *columns in connection.execute(
             f"SELECT p.text_hash, {_PASSAGES} WHERE c.id = ?"
             " AND p.row >= c.first_row AND p.row < c.first_row + c.rows ORDER BY p.row",
             (content,),
         )
     ]
-
-
-def _read_passage(name: str, columns: Sequence[object]) -> Passage:
-    content_hash, ordinal, start, end, body, prefix, headings, lead, *more = columns
-    page, place, rule, context, context_key, text = more
-    return Passage(
-        id=f"{name}@{str(content_hash)[:8]}#{start}-{end}",
-        document_id=name,
-        ordinal=_integer(ordinal),
-        start=_integer(start),
-        end=_integer(end),
-        text=str(text),
-        headings=tuple(json.loads(str(headings))),
-        prefix=str(prefix),
-        body=_integer(body),
-        lead=str(lead),
-        page=None if page is None else _integer(page),
-        place=_text_or_none(place),
-        rule=str(rule),
-        context=str(context),
-        context_key=context_key if isinstance(context_key, bytes) else b"",
-    )
-
-
-def read_document(info: DocumentInfo, text: str, blocks: str) -> Document:
-    """The whole document from its listing entry, its text and its stored blocks."""
-    return Document(
-        id=info.id,
-        text=text,
-        blocks=load_blocks(blocks),
-        title=info.title,
-        source=info.source,
-        media_type=info.media_type,
-        metadata=info.metadata,
-        tags=info.tags,
-        allow=info.allow,
-        modified_at=info.modified_at,
-        archived=info.archived,
-    )
 
 
 def read_infos(connection: sqlite3.Connection, revisions: Sequence[int]) -> dict[int, DocumentInfo]:
@@ -322,17 +252,3 @@ def in_parts(values: Sequence[T]) -> Iterable[Sequence[T]]:
 def marks(values: Sequence[object]) -> str:
     """A question mark for each value."""
     return ",".join("?" * len(values))
-
-
-def unsigned(inode: int) -> int:
-    """An inode from SQLite's signed 64 bits."""
-    return inode + 2**64 if inode < 0 else inode
-
-
-def _text_or_none(value: object) -> str | None:
-    return None if value is None else str(value)
-
-
-def _integer(value: object) -> int:
-    assert isinstance(value, int)
-    return value

@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ibid.index.embedded.codec import read_allow
+from ibid.index.codec import read_allow
 from ibid.index.embedded.reads import LIVE, read_first_row
 from ibid.index.embedded.schema import reading_one_state
 

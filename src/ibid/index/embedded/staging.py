@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from ibid.errors import LibraryError
+from ibid.index.codec import dump_json, load_blocks
 from ibid.index.embedded import reads, vectors, writes
-from ibid.index.embedded.codec import dump_json, load_blocks
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.lock import ProcessLock
 from ibid.index.embedded.schema import transacting

@@ -11,7 +11,8 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from ibid.index.embedded.codec import dump_blocks, dump_json, read_allow
+from ibid.index.codec import dump_blocks, dump_json, read_allow
+from ibid.index.columns import signed
 from ibid.index.embedded.graph import insert_mentions
 from ibid.index.embedded.reads import Segment
 from ibid.index.filter_tree import attribute_values
@@ -200,7 +201,7 @@ def write_files(connection: sqlite3.Connection, source: str, files: Iterable[Fil
                 file.path,
                 file.stat.size,
                 file.stat.modified_ns,
-                _signed(file.stat.inode),
+                signed(file.stat.inode),
                 file.status,
                 file.bytes_hash,
                 file.content_hash,
@@ -317,8 +318,3 @@ def _take_id(connection: sqlite3.Connection) -> int:
         "UPDATE library SET value = value + 1 WHERE key = 'last_id' RETURNING value"
     ).fetchall()
     return int(id)
-
-
-def _signed(inode: int) -> int:
-    """An inode as SQLite's signed 64 bits can hold it."""
-    return inode - 2**64 if inode >= 2**63 else inode

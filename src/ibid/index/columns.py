@@ -1,0 +1,100 @@
+"""How the columns of a row become records, the same in every engine that stores rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from ibid.index.codec import load_blocks, read_allow, read_time
+from ibid.records import Document, DocumentInfo, Passage
+
+
+def read_info(row: Sequence[object]) -> DocumentInfo:
+    """The listing entry of a row of INFO_COLUMNS, as each engine selects them."""
+    (
+        name,
+        title,
+        uri,
+        media_type,
+        version,
+        modified_at,
+        archived,
+        allow,
+        tags,
+        metadata,
+        *sizes,
+    ) = row
+    passages, characters = sizes
+    return DocumentInfo(
+        id=str(name),
+        title=_text_or_none(title),
+        source=_text_or_none(uri),
+        media_type=str(media_type),
+        version=_integer(version),
+        modified_at=read_time(modified_at),
+        archived=bool(archived),
+        allow=read_allow(allow),
+        tags=json.loads(str(tags)),
+        metadata=json.loads(str(metadata)),
+        passages=_integer(passages),
+        characters=_integer(characters),
+    )
+
+
+def read_passage(name: str, columns: Sequence[object]) -> Passage:
+    """The passage of a document of this name from its columns, `c.hash` first and its text last."""
+    content_hash, ordinal, start, end, body, prefix, headings, lead, *more = columns
+    page, place, rule, context, context_key, text = more
+    return Passage(
+        id=f"{name}@{str(content_hash)[:8]}#{start}-{end}",
+        document_id=name,
+        ordinal=_integer(ordinal),
+        start=_integer(start),
+        end=_integer(end),
+        text=str(text),
+        headings=tuple(json.loads(str(headings))),
+        prefix=str(prefix),
+        body=_integer(body),
+        lead=str(lead),
+        page=None if page is None else _integer(page),
+        place=_text_or_none(place),
+        rule=str(rule),
+        context=str(context),
+        context_key=context_key if isinstance(context_key, bytes) else b"",
+    )
+
+
+def read_document(info: DocumentInfo, text: str, blocks: str) -> Document:
+    """The whole document from its listing entry, its text and its stored blocks."""
+    return Document(
+        id=info.id,
+        text=text,
+        blocks=load_blocks(blocks),
+        title=info.title,
+        source=info.source,
+        media_type=info.media_type,
+        metadata=info.metadata,
+        tags=info.tags,
+        allow=info.allow,
+        modified_at=info.modified_at,
+        archived=info.archived,
+    )
+
+
+def unsigned(inode: int) -> int:
+    """An inode from a database's signed 64 bits."""
+    return inode + 2**64 if inode < 0 else inode
+
+
+def signed(inode: int) -> int:
+    """An inode as a database's signed 64 bits can hold it."""
+    return inode - 2**64 if inode >= 2**63 else inode
+
+
+def _text_or_none(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _integer(value: object) -> int:
+    assert isinstance(value, int)
+    return value
