@@ -16,6 +16,7 @@ import pytest
 
 import ibid
 from ibid.testing.embedders import HashingEmbedder
+from postgres_server import start_server
 
 DATA_VARIABLES: Final = ("IBID_DATA", "IBID_CONFORMANCE")
 
@@ -40,6 +41,13 @@ def _no_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         patch.setenv("XDG_CONFIG_HOME", str(home / "config"))
         patch.setenv("XDG_DATA_HOME", str(home / "data"))
         yield
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The address of a PostgreSQL server with an empty database; one for a run."""
+    with start_server() as address:
+        yield address
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -80,8 +81,27 @@ def test_an_endpoint_without_an_address_names_the_variables(
 
 
 def test_an_address_that_no_engine_serves_is_a_bad_setting() -> None:
-    with pytest.raises(ibid.BadSetting, match="postgresql://"):
+    with pytest.raises(ibid.BadSetting, match="mysql://"):
+        ibid.open("mysql://localhost/library", embedder=HashingEmbedder())
+
+
+def test_a_server_that_is_not_there_is_told_without_its_password() -> None:
+    pytest.importorskip("psycopg_pool", reason="needs the extra postgres")
+    with pytest.raises(ibid.LibraryError, match=r"127\.0\.0\.1:9/library") as refused:
+        ibid.open("postgresql://ann:hidden@127.0.0.1:9/library", embedder=HashingEmbedder())
+    assert "hidden" not in str(refused.value) + refused.value.hint
+
+
+def test_a_database_library_without_its_driver_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in list(sys.modules):
+        if module.startswith("ibid.index.postgres"):
+            monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(ibid.BadSetting, match="postgres") as refused:
         ibid.open("postgresql://localhost/library", embedder=HashingEmbedder())
+    assert "ibid-rag[postgres]" in refused.value.hint
 
 
 # -- handed over --------------------------------------------------------------------------------

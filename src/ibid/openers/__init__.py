@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ibid.chunking.options import Chunking, choose_chunking, parse_chunking
-from ibid.errors import BadSetting, LibraryNotFound
+from ibid.errors import BadSetting
 from ibid.flows.options import (
     AgentOptions,
     AskOptions,
@@ -29,11 +29,19 @@ from ibid.flows.options import (
 )
 from ibid.library import Library
 from ibid.openers.endpoints import open_wire, refuse_remote
+from ibid.openers.engines import open_index
 from ibid.openers.generators import EXTRACTIVE, GENERATORS, choose_generator
 from ibid.openers.rerankers import RerankParts, open_reranker
 from ibid.parts import Parts
 from ibid.protocols import Embedder, Generator, Index
-from ibid.settings import NO_METHODS, Settings, find_library, load_settings, settings_hash
+from ibid.settings import (
+    NO_METHODS,
+    Settings,
+    find_library,
+    hide_password,
+    load_settings,
+    settings_hash,
+)
 
 __all__ = [
     "EMBEDDERS",
@@ -69,10 +77,11 @@ def open_library(
 ) -> Library:
     """The library at a place, made when it is missing and `create` allows.
 
-    `place` is a folder; None is the one that IBID_LIBRARY names, the nearest `.ibid` upward, or
-    the one in the user's data folder. `embedder` and `generator` are names, objects that fit the
-    protocols, or plain functions; None is what the settings name. With `reindexing` a library that
-    was made with other parts is opened all the same: to be re-indexed with these.
+    `place` is a folder, or an address such as postgresql://HOST/DATABASE; None is the one that
+    IBID_LIBRARY names, the nearest `.ibid` upward, or the one in the user's data folder.
+    `embedder` and `generator` are names, objects that fit the protocols, or plain functions; None
+    is what the settings name. With `reindexing` a library that was made with other parts is opened
+    all the same: to be re-indexed with these.
 
     Raises LibraryNotFound, EmbedderMismatch, FormatTooNew, Corrupt, BadSetting, ModelUnavailable.
     """
@@ -85,7 +94,7 @@ def open_library(
     index = open_index(location, settings, create=create)
     try:
         parts = _gather_parts(location, index, settings, embedder, generator)
-        return Library(location, parts, reindexing=reindexing)
+        return Library(hide_password(location), parts, reindexing=reindexing)
     except BaseException:
         index.close()
         raise
@@ -150,46 +159,6 @@ def _open_once(open_it: Callable[[], Generator], models: ExitStack) -> Callable[
         return generator
 
     return open_generator
-
-
-# -- engines ------------------------------------------------------------------------------------
-
-
-def open_index(location: str, settings: Settings, *, create: bool) -> Index:
-    """The engine for a location. Raises LibraryNotFound where there is none to open."""
-    scheme, separator, _ = location.partition("://")
-    if separator:
-        raise BadSetting(
-            f"no engine for {scheme}:// in this ibid", hint="give a folder as the library"
-        )
-    folder = Path(location)
-    if not create and not (folder / "library.db").exists():
-        raise LibraryNotFound(
-            f"no library at {folder}",
-            hint="make one with `ibid sync FOLDER` or `ibid add PATH`, or name one with --library",
-        )
-    from ibid.index.embedded.drives import refuse_network_drive
-    from ibid.index.embedded.engine import EmbeddedIndex
-    from ibid.index.options import Approximation
-
-    if not settings.index.network_drive:
-        refuse_network_drive(folder)
-    return EmbeddedIndex(
-        folder,
-        analyze=_analyze,
-        lock_timeout_s=settings.lock_timeout_s,
-        approximation=Approximation(
-            min_rows=settings.index.ann_rows,
-            share=settings.index.ann_share,
-            cluster_rows=settings.index.ann_cluster,
-        ),
-    )
-
-
-def _analyze(text: str, language: str | None) -> str:
-    from ibid.flows.prepare import analyze_passage
-
-    return analyze_passage(text, language)
 
 
 # -- embedders ----------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ synced folder.
 """
 
 from ibid.settings.loading import CONFIG_FILE, load_settings, settings_hash
-from ibid.settings.places import find_library, find_user_dir
+from ibid.settings.places import find_library, find_user_dir, hide_password
 from ibid.settings.prices import describe_prices
 from ibid.settings.sections import NO_METHODS, Scalar, Settings
 from ibid.settings.table import SETTINGS, Setting, describe_settings
@@ -23,6 +23,7 @@ __all__ = [
     "describe_settings",
     "find_library",
     "find_user_dir",
+    "hide_password",
     "load_settings",
     "settings_hash",
 ]

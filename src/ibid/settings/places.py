@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 
 def find_library(
@@ -28,6 +29,20 @@ def find_library(
     import platformdirs  # noqa: PLC0415 - as above
 
     return platformdirs.user_data_dir("ibid", appauthor=False)
+
+
+def hide_password(location: str) -> str:
+    """A location as it may be shown: an address without its password."""
+    if "://" not in location:
+        return location
+    parts = urlsplit(location)
+    user, at, host = parts.netloc.rpartition("@")
+    options = [(name, value) for name, value in parse_qsl(parts.query) if name != "password"]
+    return urlunsplit(
+        parts._replace(
+            netloc=f"{user.partition(':')[0]}{at}{host}", query=urlencode(options, safe="/")
+        )
+    )
 
 
 def find_user_dir() -> Path:

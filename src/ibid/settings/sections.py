@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, get_args
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from ibid.records import AskContext, SearchMode
 
@@ -35,6 +35,20 @@ def _is_plain_url(value: str) -> bool:
     except ValueError:
         return False
     return url.scheme in ("http", "https") and bool(url.hostname) and "@" not in url.netloc
+
+
+def _is_plain_database(value: str) -> bool:
+    """The address of a database server without a password in it, likewise."""
+    try:
+        url = urlsplit(value)
+    except ValueError:
+        return False
+    options = {name for name, _ in parse_qsl(url.query)}
+    return (
+        url.scheme in ("postgresql", "postgres")
+        and not url.password
+        and ("password" not in options)
+    )
 
 
 _FUSIONS: Final = ("best", "minmax", "standard", "rrf")
@@ -258,6 +272,11 @@ class IndexSettings:
     )
     ann_cluster: int = _setting(128, "passages in one cluster of vectors", low=16, high=4096)
     network_drive: bool = _setting(False, "open a library on a drive of another machine")
+    readers: str | None = _setting(
+        None,
+        "postgresql:// address of read replicas, without a password",
+        check=_is_plain_database,
+    )
 
 
 def _are_languages(value: str) -> bool:

@@ -10,12 +10,11 @@ The old passages stay for some minutes, for those who were reading.
 from __future__ import annotations
 
 import dataclasses
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -25,8 +24,9 @@ from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.lock import ProcessLock
 from ibid.index.embedded.schema import transacting
-from ibid.protocols import IndexedPassage, Manifest, PutDocument, Role, StoredContent
-from ibid.records import Document, Passage
+from ibid.index.packing import pack_passages, unpack_passages
+from ibid.protocols import Manifest, PutDocument, StoredContent
+from ibid.records import Document
 
 if TYPE_CHECKING:
     from ibid.index.embedded.vectors import Codes
@@ -128,7 +128,7 @@ class EmbeddedStaging:
             self._connection.executemany(
                 "INSERT OR REPLACE INTO contents VALUES (?,?,?,?)",
                 (
-                    (key, put.content_hash, put.language, _dump_passages(put.passages))
+                    (key, put.content_hash, put.language, pack_passages(put.passages))
                     for key, put in contents.items()
                 ),
             )
@@ -178,7 +178,7 @@ class EmbeddedStaging:
             content_hash, language, stored = self._connection.execute(
                 "SELECT hash, language, passages FROM contents WHERE key = ?", (key,)
             ).fetchone()
-            passages = _load_passages(stored)
+            passages = unpack_passages(stored)
             writes.replace_passages(
                 self._library,
                 key,
@@ -261,28 +261,3 @@ def _read_content(connection: sqlite3.Connection, key: int) -> StoredContent | N
         media_type=media_type,
     )
     return StoredContent(key, document, content_hash)
-
-
-def _dump_passages(passages: Sequence[IndexedPassage]) -> str:
-    return json.dumps(
-        [dataclasses.asdict(indexed) for indexed in passages],
-        ensure_ascii=False,
-        default=bytes.hex,
-    )
-
-
-def _load_passages(stored: str) -> list[IndexedPassage]:
-    return [_load_passage(**values) for values in json.loads(stored)]
-
-
-def _load_passage(
-    passage: dict[str, Any], terms: str, text_hash: str, entities: dict[str, int]
-) -> IndexedPassage:
-    passage["headings"] = tuple(passage["headings"])
-    passage["context_key"] = bytes.fromhex(passage["context_key"])
-    return IndexedPassage(
-        Passage(**passage),
-        terms,
-        bytes.fromhex(text_hash),
-        {int(entity): Role(role) for entity, role in entities.items()},
-    )
