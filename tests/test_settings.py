@@ -72,15 +72,15 @@ def test_a_library_in_a_database_has_no_file(user_dir: Path) -> None:
     assert settings == Settings()
 
 
-ADDRESSES = {"index.readers": "postgresql://localhost/ibid"}
-"""Those that lead elsewhere than to an endpoint."""
+CHECKED = {"index.readers": "postgresql://localhost/ibid", "reading.ocr_languages": "ces+eng"}
+"""Settings whose check asks for something else than the address of an endpoint."""
 
 
 def test_every_setting_can_be_given_in_each_place(user_dir: Path) -> None:
     for key, setting in SETTINGS.items():
         value = setting.limits.choices[-1] if setting.limits.choices else setting.default
         if value is None:
-            value = ADDRESSES.get(key, "http://localhost:8080/v1")
+            value = CHECKED.get(key, "http://localhost:8080/v1")
             value = value if setting.limits.check else setting.type(7)
         text = str(value).lower() if isinstance(value, bool) else str(value)
         environ = {setting.variable: text}

@@ -85,7 +85,11 @@ class IndexAccessTests:
         max_examples=40,
         phases=(Phase.generate,),  # to shrink what takes a library each time would take minutes
         deadline=None,
-        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+        suppress_health_check=[
+            HealthCheck.function_scoped_fixture,
+            HealthCheck.too_slow,
+            HealthCheck.differing_executors,  # one class for each engine; nothing is replayed
+        ],
     )
     @given(
         commits=st.lists(st.lists(_STEPS, min_size=1, max_size=4), min_size=1, max_size=6),
