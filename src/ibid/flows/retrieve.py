@@ -106,8 +106,7 @@ def retrieve(
         watch=watch,
         language=language,
         trust=1.0 if _knows_language(embedder, asked or language) else options.foreign_weight,
-        # Words of a language that no document is in find little but names.
-        word_trust=1.0 if asked is None or index.languages.get(asked) else options.foreign_weight,
+        word_trust=options.foreign_weight if _finds_names_only(asked, index, embedder) else 1.0,
         vectors=_embed_variants(variants, options, snapshot, embedder, watch),
     )
     found = _Runs(max(options.k, options.candidates))
@@ -126,6 +125,15 @@ def retrieve(
         bridges = _find_bridges(search, fused)
         fused = place_bridges(fused, bridges)
     return Retrieved(found.runs, fused, bridges)
+
+
+def _finds_names_only(asked: str | None, index: Index, embedder: Embedder) -> bool:
+    """Whether words find little but names: no document is in the language of the question.
+
+    Where the embedder doesn't know it either, words are all that there is; a short question is also
+    easily taken for one in a language near its own.
+    """
+    return asked is not None and not index.languages.get(asked) and _knows_language(embedder, asked)
 
 
 def _knows_language(embedder: Embedder, language: str) -> bool:
