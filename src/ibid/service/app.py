@@ -11,7 +11,7 @@ from typing import Annotated, Final
 
 from anyio import to_thread
 from fastapi import FastAPI
-from fastapi.responses import JSONResponse, Response
+from fastapi.responses import JSONResponse, PlainTextResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from ibid.errors import IbidError
@@ -26,6 +26,7 @@ from ibid.service.guards import Guard
 from ibid.service.jobs import Jobs
 from ibid.service.metrics import TYPE, Metrics
 from ibid.service.options import ServeOptions
+from ibid.service.replies import FAILURES
 from ibid.service.store import Store, find_folder
 from ibid.service.tokens import Tokens
 from ibid.service.tool_route import ToolRoute, has_tools
@@ -54,7 +55,7 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
     handle_errors(app)
     app.add_middleware(Guard, options=options, metrics=metrics)
     for room in (asking, documents, answers, lab, chat_clients):
-        app.include_router(room.router)
+        app.include_router(room.router, responses=FAILURES)
     _add_health(app, metrics)
     if has_tools():
         app.state.tools = ToolRoute(app)
@@ -93,7 +94,7 @@ def _add_health(app: FastAPI, metrics: Metrics) -> None:
         """That the service runs."""
         return JSONResponse({"ok": True})
 
-    @app.get("/readyz", tags=["operation"])
+    @app.get("/readyz", tags=["operation"], responses=FAILURES)
     def tell_ready() -> Response:
         """That the library can be read."""
         context: Context = app.state.context
@@ -103,7 +104,7 @@ def _add_health(app: FastAPI, metrics: Metrics) -> None:
             return refuse(503, "the library can't be read", "`ibid verify` tells why")
         return JSONResponse({"ok": True})
 
-    @app.get("/metrics", tags=["operation"], response_class=Response)
+    @app.get("/metrics", tags=["operation"], response_class=PlainTextResponse, responses=FAILURES)
     def write_metrics(caller: Annotated[Caller, need("admin")]) -> Response:
         """What the service counts, for Prometheus."""
         return Response(metrics.write(), media_type=TYPE)

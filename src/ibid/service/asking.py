@@ -35,7 +35,7 @@ def search(
     return JSONResponse(shape_result(result, explain=body.explain))
 
 
-@router.post("/v1/ask")
+@router.post("/v1/ask", responses={200: {"content": {"text/event-stream": {}}}})
 async def ask(body: AskBody, request: Request, caller: Annotated[Caller, need("ask")]) -> Response:
     """An answer, every sentence cited and checked, or an abstention.
 

@@ -51,7 +51,7 @@ def show_model(
     return JSONResponse(_shape_model(model))
 
 
-@router.post("/v1/chat/completions")
+@router.post("/v1/chat/completions", responses={200: {"content": {"text/event-stream": {}}}})
 async def complete_chat(
     body: ChatBody, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> Response:

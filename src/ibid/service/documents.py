@@ -87,7 +87,11 @@ def read_documents(
     return JSONResponse(shape)
 
 
-@router.get("/v1/pages/{number}.png", response_class=Response)
+@router.get(
+    "/v1/pages/{number}.png",
+    response_class=Response,
+    responses={200: {"content": {"image/png": {}}}},
+)
 def show_page(
     number: Annotated[int, "counted from 1"],
     id: Id,
@@ -143,7 +147,7 @@ _SENDING: Final[dict[str, Any]] = {
         "required": True,
         "content": {
             "application/json": {
-                "schema": {"$ref": "#/components/schemas/DocumentBody"},
+                "schema": DocumentBody.model_json_schema(),
             },
             "multipart/form-data": {
                 "schema": {
