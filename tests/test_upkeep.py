@@ -140,6 +140,43 @@ def test_a_vacuum_keeps_what_a_kept_answer_cites(synced: ibid.Library, folder: P
     assert synced.verify() == []
 
 
+@pytest.mark.parametrize("days", [-1.0, float("nan"), float("inf"), 1e9])
+def test_a_time_that_cannot_be_told_is_refused(synced: ibid.Library, days: float) -> None:
+    for call in (synced.vacuum, synced.stale):
+        with pytest.raises(ibid.BadQuery, match="can't be used"):
+            call(days)
+
+
+def test_an_answer_is_replayed_after_its_version_was_dropped(synced: ibid.Library) -> None:
+    answer = synced.ask("How long does parental leave last?")
+    synced.ingest(ibid.Document("note", "Another text."))
+    synced.vacuum(days=0)
+    again, identical = synced.replay(answer.id)
+    assert (again.text, identical) == (answer.text, True)
+
+
+def test_hidden_documents_do_not_show_in_how_questions_are_read(library: ibid.Library) -> None:
+    library.ingest(
+        ibid.Document("pub", "Severance is paid in three parts. A merger changes nothing.")
+    )
+    before = find(library, "severance", principals=())
+    german = "Wir schließen die Küche im Mai, und niemand weiß davon. Der Urlaub wird gekürzt."
+    library.ingest(
+        [ibid.Document(f"h{n}", f"{german} Nummer {n}.", allow=frozenset({"u"})) for n in range(3)]
+    )
+    assert find(library, "severance", principals=()) == before == ["pub"]
+
+
+def test_a_purge_drops_the_golden_cases_of_every_name(synced: ibid.Library, folder: Path) -> None:
+    answer = synced.ask("How long does parental leave last?")
+    synced.add_golden(answer.id)
+    (folder / "leave.md").rename(folder / "moved.md")
+    synced.sync(folder)
+    synced.remove("moved.md", purge=True)
+    assert synced.golden_file is not None
+    assert "sixteen" not in synced.golden_file.read_text()
+
+
 # -- verify ---------------------------------------------------------------------------------------
 
 

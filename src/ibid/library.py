@@ -156,12 +156,21 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         """
         from ibid.flows.ingest import remove_documents
 
-        report = remove_documents(ids, index=self._index, purge=purge)
-        if purge:
-            self.forget_golden(ids)
+        if purge:  # what lies beside the index goes first: after a kill the purge can be repeated
+            borne = self._list_borne(ids)
+            self.forget_golden(borne)
             self.forget_trials()
-            self._forget_uploads(report.removed)
-        return report
+            self._forget_uploads(borne)
+        return remove_documents(ids, index=self._index, purge=purge)
+
+    def _list_borne(self, ids: Sequence[str]) -> list[str]:
+        """All ids that these documents, and those that came inside them, ever bore."""
+        from ibid.flows.ingest import include_attachments
+        from ibid.flows.options import EVERYTHING
+
+        ids = include_attachments(ids, self._index.snapshot())
+        histories = [self._index.history(id, EVERYTHING) for id in ids]
+        return list(dict.fromkeys(one.info.id for history in histories for one in history))
 
     def _forget_uploads(self, ids: Iterable[str]) -> None:
         """Erase the files that these documents were sent as to a service."""

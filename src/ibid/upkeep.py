@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ibid.errors import InputError, LibraryLocked
+from ibid.errors import BadQuery, InputError, LibraryLocked
 from ibid.flows.manifest import describe_library
 from ibid.flows.options import OnProgress, hold_principals
 from ibid.parts import Parts
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from ibid.flows.reindex import Reindexed
     from ibid.flows.stale import StaleReport
     from ibid.flows.transfer import Transferred
+
+
+MOST_DAYS: Final = 36_500
 
 
 class Upkeep:
@@ -84,7 +87,7 @@ class Upkeep:
         from ibid.flows.stale import find_stale
 
         scope = Scope(hold_principals(principals))
-        return find_stale(index=self._parts.index, scope=scope, days=days)
+        return find_stale(index=self._parts.index, scope=scope, days=_check_days(days))
 
     def vacuum(self, days: float | None = None, *, cited: bool = False) -> Vacuumed:
         """Drop the versions that were replaced more than so many days ago, from every file.
@@ -92,7 +95,7 @@ class Upkeep:
         None is the retention that the settings name. The last version always stays; so does what
         a kept answer cites, unless `cited`. Raises LibraryLocked.
         """
-        kept = timedelta(days=self._parts.keep_days if days is None else days)
+        kept = timedelta(days=self._parts.keep_days if days is None else _check_days(days))
         return self._parts.index.vacuum(datetime.now(UTC) - kept, cited=cited)
 
     def verify(self, *, repair: bool = False) -> Sequence[Problem]:
@@ -143,3 +146,10 @@ class Upkeep:
         return import_library(
             Path(path), index=parts.index, opened=opened, golden=find_golden(self.location)
         )
+
+
+def _check_days(days: float) -> float:
+    """The days, if a time so long ago can be told. Raises BadQuery."""
+    if not 0 <= days <= MOST_DAYS:
+        raise BadQuery(f"{days} days can't be used", hint=f"give a number from 0 to {MOST_DAYS:,}")
+    return days

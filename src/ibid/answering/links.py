@@ -12,24 +12,34 @@ from ibid.records import Hit
 LONGEST: Final = 2_000
 """Characters after which what began like a link is no longer waited for."""
 
-_OPENS: Final = re.compile(r"!?\[|<(?=[a-zA-Z/!]|\Z)|https?:|!\Z|\bh(?:t(?:t(?:ps?)?)?)?\Z")
+_OPENS: Final = re.compile(
+    r"!?\[|<(?=[a-z/!]|\Z)|(?:https?|ftp):|www\.|!\Z"
+    r"|\b(?:h(?:t(?:t(?:ps?)?)?)?|f(?:tp?)?|w(?:ww?)?)\Z",
+    re.IGNORECASE,
+)
 _LINK: Final = re.compile(
     r"(?P<image>!?)\[(?P<words>[^\]\n]{0,300})\]\(\s*<?(?P<url>[^)\s>]*)[^)\n]*\)"
 )
 _DEFINITION: Final = re.compile(r"\[[^\]\n]{1,100}\]:[ \t]*<?(?P<url>[^\s>]+)>?[^\n]*")
 _TAG: Final = re.compile(r"<(?P<name>/?[a-zA-Z!][\w-]*)(?P<rest>[^<>]*)>")
-_URL: Final = re.compile(r"https?://[^\s<>\[\]()\"'`“”«»。，、]+")
+_URL: Final = re.compile(r"(?:(?:https?|ftp)://|www\.)[^\s<>\[\]()\"'`“”«»。，、]+", re.IGNORECASE)
 _UNFINISHED: Final = re.compile(
-    r"!|h(?:t(?:t(?:ps?:?/?/?)?)?)?|https?://[^\s<>\[\]()\"'`“”«»。，、]*"
-    r"|!?\[[^\]\n]{0,300}|!?\[[^\]\n]{0,300}\](?:\([^)\n]*|:[^\n]*)?|<[^<>]*"
+    r"!|h(?:t(?:t(?:ps?:?/?/?)?)?)?|f(?:t(?:p:?/?/?)?)?|w(?:w(?:w\.?)?)?"
+    r"|(?:(?:https?|ftp)://|www\.)[^\s<>\[\]()\"'`“”«»。，、]*"
+    r"|!?\[[^\]\n]{0,300}|!?\[[^\]\n]{0,300}\](?:\([^)\n]*|:[^\n]*)?|<[^<>]*",
+    re.IGNORECASE,
 )
 _LOADING: Final = re.compile(
     r"/?(?:img|image|script|iframe|object|embed|link|style|form|input|video|audio|source|svg|meta"
     r"|base|a|area|frame|frameset|applet|portal)\Z",
     re.IGNORECASE,
 )
+_LOADING_OPENS: Final = re.compile(
+    _LOADING.pattern.removesuffix(r"\Z") + r"(?![\w-])", re.IGNORECASE
+)
 _FETCHING: Final = re.compile(
-    r"\b(?:src|href|srcset|url|style|on\w+|action|data)\s*=", re.IGNORECASE
+    r"\b(?:src|href|srcset|url|style|on\w+|action|data|background|poster|ping|cite)\s*=",
+    re.IGNORECASE,
 )
 
 
@@ -52,7 +62,9 @@ def guard_links(pieces: Iterable[str], sources: Sequence[Hit]) -> Iterator[str]:
 
     An image is gone, with what it would have told whom it is fetched from; a link to elsewhere is
     its words; a bare address stays where a source has it letter for letter. HTML that loads or
-    links is dropped, and shown as code where a source says it. Code is left as it is.
+    links is dropped, and shown as code where a source says it. Between backticks, what a source
+    says letter for letter stays as it is; nothing else is taken for code, which one stray backtick
+    would begin.
     """
     allowed = _Allowed(
         frozenset(hit.document.source.partition("#")[0] for hit in sources if hit.document.source),
@@ -79,10 +91,9 @@ def _read_links(text: str, allowed: _Allowed, ticks: int, *, done: bool) -> tupl
         waits = _UNFINISHED.fullmatch(text, start) and len(text) - start < LONGEST
         if waits and not done:
             return shown, text[start:], ticks
-        if ticks % 2:
-            shown, place = shown + text[start], start + 1
-            continue
         written, place = _write_link(text, start, allowed)
+        if ticks % 2 and allowed.says(text[start:place]):
+            written = text[start:place]
         shown += written
     ticks += text.count("`", place)
     return shown + text[place:], "", ticks
@@ -100,6 +111,8 @@ def _write_link(text: str, start: int, allowed: _Allowed) -> tuple[str, int]:
     if url := _URL.match(text, start):
         kept = url[0] if allowed.holds(url[0]) or allowed.says(url[0]) else "(a link was left out)"
         return kept, url.end()
+    if text[start] == "<" and _LOADING_OPENS.match(text, start + 1):
+        return "", start + 1  # a tag that never ends, or holds another's beginning
     return text[start], start + 1
 
 

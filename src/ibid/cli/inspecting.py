@@ -121,7 +121,11 @@ def _tell_size(shape: Shape) -> str:
     default="tfidf",
     help="What finds them.",
 )
-@click.option("--synonyms", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--synonyms",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file of synonyms, by which the question is expanded.",
+)
 @click.option("--rerank", is_flag=True, help="Put those first that hold more, closer together.")
 @click.option(
     "--stop-words",

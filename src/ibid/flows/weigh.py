@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -17,11 +18,12 @@ from ibid.answering.abstain import (
 from ibid.answering.candidates import find_candidates
 from ibid.answering.likeness import measure_likeness
 from ibid.answering.questions import ask_terms, list_askings
+from ibid.errors import BadQuery
 from ibid.flows.hashing import hash_text
 from ibid.records import Hit, NearDocument, Reading, SearchResult
 
 if TYPE_CHECKING:
-    from ibid.protocols import Embedder, Index
+    from ibid.protocols import Embedder, Index, Snapshot
 
 WEIGHED: Final = 6
 """Hits that are weighed, the first ones: the estimate was fitted with so many."""
@@ -59,8 +61,9 @@ def weigh_hits(
     hits = found.hits[:WEIGHED]
     if not hits:
         return Weighed(Reading(), Evidence(), 1.0, "nothing was found")
-    snapshot = index.snapshot(found.version)
-    rarity = snapshot.measure_rarity(sorted(ask_terms(question, language)))
+    rarity = _open_version(index, found.version).measure_rarity(
+        sorted(ask_terms(question, language))
+    )
     candidates = {
         asked: find_candidates(asked, hits, language=language, rarity=rarity)
         for asked in list_askings(question, language)
@@ -85,6 +88,13 @@ def weigh_hits(
         reason = explain_abstention(question, hits, evidence, language=language)
     nearest = find_nearest(hits, covered[question], cosines.get(question, ()))
     return Weighed(Reading(rarity, likeness), evidence, no_answer, reason, nearest)
+
+
+def _open_version(index: Index, version: int) -> Snapshot:
+    """The version that was searched; the last one where a vacuum has dropped that since."""
+    with suppress(BadQuery):
+        return index.snapshot(version)
+    return index.snapshot()
 
 
 def _compare_passages(

@@ -200,7 +200,10 @@ class Index(Protocol):
 
     @property
     def languages(self) -> Mapping[str, int]:
-        """How many documents of the last version are in each language that was detected."""
+        """How many documents of the last version are in each language that was detected.
+
+        Counted are those that everyone may see; all, where there are none.
+        """
         ...
 
     @property

@@ -246,7 +246,9 @@ class AnswersSettings:
     """What becomes of the answers that were given."""
 
     log: bool = _setting(True, "keep every answer in the library")
-    keep_days: int | None = _setting(90, "days after which an answer leaves the log", low=1)
+    keep_days: int | None = _setting(
+        90, "days after which an answer leaves the log", low=1, high=36_500
+    )
 
 
 @dataclass(frozen=True, slots=True)

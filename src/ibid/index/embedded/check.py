@@ -6,7 +6,10 @@ nothing moves meanwhile.
 
 from __future__ import annotations
 
+import json
 import sqlite3
+import struct
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,6 +23,12 @@ from ibid.index.embedded import reads
 from ibid.index.embedded.lexical import Postings
 from ibid.index.embedded.vectors import MappedSegment, find_faults, has_whole_clusters
 from ibid.protocols import Problem
+
+_SUMMED: Final = (".term", ".idx", ".pos", ".store", ".fast", ".fieldnorm")
+"""Files of tantivy that end with a sum of their bytes."""
+
+_MAGIC: Final = 1337
+"""What tantivy ends such a file with."""
 
 MOST: Final = 20
 """Cases of one kind that are told one by one."""
@@ -177,6 +186,27 @@ def _check_postings(library: Library) -> Iterator[Problem]:
             yield Problem("postings", where, word, True)
 
 
+def _check_sums(library: Library) -> Iterator[Problem]:
+    """The postings' files are as tantivy wrote them: each ends with the sum of what is before."""
+    generation = reads.read_generation(library.connection)
+    for file in sorted((library.folder / "lexical" / str(generation)).rglob("*.*")):
+        if file.suffix in _SUMMED and not _holds_sum(file.read_bytes()):
+            yield Problem("postings", str(file.relative_to(library.folder)), "is damaged", True)
+
+
+def _holds_sum(data: bytes) -> bool:
+    """Whether the sum at the end of a file is that of its bytes: JSON, its length, a magic word."""
+    length, magic = struct.unpack("<II", data[-8:]) if len(data) >= 8 else (0, 0)
+    if magic != _MAGIC or length > len(data) - 8:
+        return False
+    body = data[: -8 - length]
+    try:
+        footer = json.loads(data[-8 - length : -8])
+    except ValueError:
+        return False
+    return bool(footer.get("crc") == zlib.crc32(body))
+
+
 def _check_folder(library: Library) -> Iterator[Problem]:
     """No file lies there that nothing names."""
     segments = reads.read_segments(library.connection)
@@ -194,5 +224,6 @@ CHECKS: Final[tuple[Callable[[Library], Iterator[Problem]], ...]] = (
     _check_tables,
     _check_vectors,
     _check_postings,
+    _check_sums,
     _check_folder,
 )

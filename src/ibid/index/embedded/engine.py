@@ -90,7 +90,7 @@ class EmbeddedIndex:
         connection = self._connect()
         version = reads.read_version(connection)
         if self._languages[0] != version:
-            self._languages = (version, reads.count_languages(connection))
+            self._languages = (version, reads.count_public_languages(connection))
         return self._languages[1]
 
     def snapshot(self, version: int | None = None) -> EmbeddedSnapshot:

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import wraps
 from itertools import islice
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
 import tantivy
@@ -22,6 +23,9 @@ from numpy.typing import NDArray
 from ibid.errors import Corrupt, LibraryError
 from ibid.index.embedded.reads import REBUILD
 from ibid.protocols import Scored
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 WRITER_BYTES: Final = 32_000_000
 """What the writer may hold before it writes a segment of its own accord."""
@@ -55,6 +59,19 @@ def _build_schema() -> tantivy.Schema:
     builder.add_unsigned_field("row", indexed=True, fast=True)
     builder.add_unsigned_field("content", indexed=True)
     return builder.build()
+
+
+def _telling_damage(read: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """A reading whose failure in a file of the index is Corrupt, with what mends it."""
+
+    @wraps(read)
+    def read_or_tell(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        try:
+            return read(*arguments, **options)
+        except ValueError as error:
+            raise Corrupt(f"the keyword index can't be read ({error})", hint=REBUILD) from error
+
+    return read_or_tell
 
 
 class TermIndex:
@@ -146,6 +163,7 @@ class TermIndex:
             term: math.log1p((max(size - df, 0) + 0.5) / (df + 0.5)) for term, df in found.items()
         }
 
+    @_telling_damage
     def list_rows(self) -> NDArray[np.int64]:
         """The rows that have postings, in order, each as often as it has. Raises Corrupt."""
         searcher = self.searcher()
@@ -179,6 +197,7 @@ class TermIndex:
         found = searcher.fast_field_values("row", [address for _, address in hits])
         return np.unique(np.array(found, np.int64))
 
+    @_telling_damage
     def search(
         self,
         searcher: tantivy.Searcher,

@@ -90,7 +90,7 @@ class PostgresIndex:
     def languages(self) -> Mapping[str, int]:
         """See `Index.languages`."""
         with self._database.reading() as connection:
-            return reads.count_languages(connection)
+            return reads.count_public_languages(connection)
 
     def snapshot(self, version: int | None = None) -> PostgresSnapshot:
         """See `Index.snapshot`."""

@@ -72,6 +72,21 @@ def count_languages(connection: Connection) -> dict[str, int]:
     )
 
 
+def count_public_languages(connection: Connection) -> dict[str, int]:
+    """How many live documents that everyone may see are in each language; of all, if none are.
+
+    Questions are read by this: what is hidden must not show in how they are understood.
+    """
+    return dict(
+        connection.execute(
+            "SELECT c.language, count(*) FROM revisions r JOIN contents c ON c.id = r.content"
+            " JOIN documents d ON d.id = r.document WHERE r.removed_in IS NULL"
+            " AND d.allow IS NULL AND c.language IS NOT NULL GROUP BY c.language"
+            " ORDER BY min(c.id)"
+        ).fetchall()
+    ) or count_languages(connection)
+
+
 def read_sources(connection: Connection) -> list[SourceInfo]:
     """The recorded sources in the order they were put, with the number of their documents."""
     return [
