@@ -13,6 +13,7 @@ from ibid.answering.injection import list_warnings
 from ibid.answering.no_answer import says_no_answer
 from ibid.answering.strict import keep_supported, list_lacking
 from ibid.flows.chat import recall_cited
+from ibid.flows.cited import page_citations
 from ibid.flows.compose import compose_prompt, widen_search
 from ibid.flows.drafts import Draft, check_draft, generate_draft
 from ibid.flows.freshness import date_citations, list_changed
@@ -86,6 +87,8 @@ def answer_from(
         prompt = replace(composed.prompt, reading=weighed.reading)
         listener.hear_sources(prompt.sources)
         written = _write(prompt, options, generator, watch, listener)
+        paged = page_citations(written.citations, found.version, index=index)
+        written = replace(written, citations=paged)
         look = options.tell_changed and query.version is None
         changed = list_changed(written.citations, index) if look else ()
     warnings = (*found.warnings, *composed.warnings, *written.warnings, *changed)

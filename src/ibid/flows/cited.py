@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Final
 
-from ibid.errors import BadQuery
+from ibid.errors import BadQuery, UnknownDocument
 from ibid.protocols import Index
-from ibid.records import Box, Citation, CitedPlace, Document, KeptAnswer, Principals
+from ibid.records import OWNER, Box, Citation, CitedPlace, Document, KeptAnswer, Principals
 
 AROUND: Final = 300
 """Characters of the document that are shown at most on either side of a quote."""
+
+
+def page_citations(
+    citations: Iterable[Citation], version: int, *, index: Index
+) -> tuple[Citation, ...]:
+    """The citations, each with the page on which its quote begins: a passage may go over several.
+
+    A document that was erased meanwhile leaves the page of the passage.
+    """
+    return tuple(
+        _turn_to_page(one, version, index) if one.page is not None else one for one in citations
+    )
+
+
+def _turn_to_page(citation: Citation, version: int, index: Index) -> Citation:
+    assert citation.document_id is not None
+    assert citation.start is not None
+    with suppress(UnknownDocument):
+        document = index.answers.read_document(citation.document_id, version, OWNER)
+        pages = (b.page for b in document.blocks if b.start <= citation.start < b.end)
+        page = next(pages, None) or citation.page
+        url = citation.url and citation.url.replace(f"#page={citation.page}", f"#page={page}")
+        return replace(citation, page=page, url=url)
+    return citation
 
 
 def find_places(
