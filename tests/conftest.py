@@ -13,10 +13,15 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import ibid
 from ibid.testing.embedders import HashingEmbedder
 from postgres_server import start_server
+
+# A machine may be slow: no property is a test of time.
+settings.register_profile("ibid", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("ibid")
 
 DATA_VARIABLES: Final = ("IBID_DATA", "IBID_CONFORMANCE")
 
