@@ -190,8 +190,18 @@ def _check_sums(library: Library) -> Iterator[Problem]:
     """The postings' files are as tantivy wrote them: each ends with the sum of what is before."""
     generation = reads.read_generation(library.connection)
     for file in sorted((library.folder / "lexical" / str(generation)).rglob("*.*")):
-        if file.suffix in _SUMMED and not _holds_sum(file.read_bytes()):
+        if file.suffix in _SUMMED and _is_named(file) and not _holds_sum(file.read_bytes()):
             yield Problem("postings", str(file.relative_to(library.folder)), "is damaged", True)
+
+
+def _is_named(file: Path) -> bool:
+    """Whether a file belongs to what was committed; a kill leaves others, which are never read."""
+    try:
+        found = json.loads((file.parent / "meta.json").read_text())
+        names = {segment["segment_id"].replace("-", "") for segment in found["segments"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return file.name.partition(".")[0] in names
 
 
 def _holds_sum(data: bytes) -> bool:
