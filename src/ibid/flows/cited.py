@@ -9,7 +9,7 @@ from typing import Final
 
 from ibid.errors import BadQuery, UnknownDocument
 from ibid.protocols import Index
-from ibid.records import OWNER, Box, Citation, CitedPlace, Document, KeptAnswer, Principals
+from ibid.records import OWNER, Block, Box, Citation, CitedPlace, Document, KeptAnswer, Principals
 
 AROUND: Final = 300
 """Characters of the document that are shown at most on either side of a quote."""
@@ -22,21 +22,29 @@ def page_citations(
 
     A document that was erased meanwhile leaves the page of the passage.
     """
+    citations = tuple(citations)
+    paged = {one.document_id for one in citations if one.page is not None}
+    documents = {id: _read_blocks(id, version, index) for id in paged if id is not None}
     return tuple(
-        _turn_to_page(one, version, index) if one.page is not None else one for one in citations
+        _turn_to_page(one, documents[one.document_id])
+        if one.page is not None and one.document_id is not None
+        else one
+        for one in citations
     )
 
 
-def _turn_to_page(citation: Citation, version: int, index: Index) -> Citation:
-    assert citation.document_id is not None
-    assert citation.start is not None
+def _read_blocks(id: str, version: int, index: Index) -> tuple[Block, ...]:
     with suppress(UnknownDocument):
-        document = index.answers.read_document(citation.document_id, version, OWNER)
-        pages = (b.page for b in document.blocks if b.start <= citation.start < b.end)
-        page = next(pages, None) or citation.page
-        url = citation.url and citation.url.replace(f"#page={citation.page}", f"#page={page}")
-        return replace(citation, page=page, url=url)
-    return citation
+        return index.answers.read_document(id, version, OWNER).blocks
+    return ()
+
+
+def _turn_to_page(citation: Citation, blocks: Iterable[Block]) -> Citation:
+    assert citation.start is not None
+    pages = (block.page for block in blocks if block.start <= citation.start < block.end)
+    page = next(pages, None) or citation.page
+    url = citation.url and citation.url.replace(f"#page={citation.page}", f"#page={page}")
+    return replace(citation, page=page, url=url)
 
 
 def find_places(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
 
 from ibid.plain import from_plain, to_plain
-from ibid.records import Answer, AnswerStatus, Hit, Principals
+from ibid.records import Answer, AnswerStatus, Feedback, Hit, KeptAnswer, Principals
 
 
 def withhold(answer: Answer) -> Answer:
@@ -106,3 +107,20 @@ def unpack_answer(stored: str) -> Answer:
     plain = json.loads(stored)
     answer = from_plain(Answer, plain)
     return dataclasses.replace(answer, found=answer.sources) if plain["sent"] else answer
+
+
+def read_kept(
+    columns: Iterable[object],
+    feedback: tuple[Feedback, ...],
+    read_text: Callable[[str, int], str] | None,
+) -> KeptAnswer:
+    """The answer of a row; without the texts of its documents it is withheld."""
+    asked_at, key, options, body = columns
+    answer = unpack_answer(str(body))
+    return KeptAnswer(
+        answer=withhold(answer) if read_text is None else fill_texts(answer, read_text),
+        asked_at=datetime.fromtimestamp(float(str(asked_at)), UTC),
+        key="" if read_text is None else str(key),
+        options=json.loads(str(options)),
+        feedback=feedback,
+    )

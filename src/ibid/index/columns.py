@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 
 from ibid.index.codec import load_blocks, read_allow, read_time
+from ibid.protocols import StoredContent
 from ibid.records import Document, DocumentInfo, Passage
 
 
@@ -39,6 +40,20 @@ def read_info(row: Sequence[object]) -> DocumentInfo:
         passages=_integer(passages),
         characters=_integer(characters),
     )
+
+
+def read_content(key: int, row: Sequence[object]) -> StoredContent:
+    """A text as a document, from its last name, title, source and type, text, blocks and hash."""
+    name, title, source, media_type, text, blocks, content_hash = row
+    document = Document(
+        id=str(name),
+        text=str(text),
+        blocks=load_blocks(str(blocks)),
+        title=_text_or_none(title),
+        source=_text_or_none(source),
+        media_type=str(media_type),
+    )
+    return StoredContent(key, document, str(content_hash))
 
 
 def read_passage(name: str, columns: Sequence[object]) -> Passage:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -21,12 +21,11 @@ from typing import Final
 from ibid.errors import FormatTooNew, LibraryLocked, UnknownAnswer
 from ibid.index.answers import (
     erase,
-    fill_texts,
     list_drawn,
     pack_answer,
     pack_principals,
+    read_kept,
     unpack_answer,
-    withhold,
 )
 from ibid.index.embedded import drawn
 from ibid.index.embedded.connections import Connections
@@ -222,7 +221,7 @@ class EmbeddedAnswers:
             )
             read_text = cache(partial(drawn.read_text, library))
             return [
-                _read_kept(
+                read_kept(
                     columns, feedback[number], read_text if readable >= sources[number] else None
                 )
                 for number, *columns in rows
@@ -315,23 +314,6 @@ def _read_feedback(connection: sqlite3.Connection, number: int) -> tuple[Feedbac
             "SELECT good, comment, given_at FROM feedback WHERE answer = ? ORDER BY number",
             (number,),
         )
-    )
-
-
-def _read_kept(
-    columns: Iterable[object],
-    feedback: tuple[Feedback, ...],
-    read_text: Callable[[str, int], str] | None,
-) -> KeptAnswer:
-    """The answer of a row; without the texts of its documents it is withheld."""
-    asked_at, key, options, body = columns
-    answer = unpack_answer(str(body))
-    return KeptAnswer(
-        answer=withhold(answer) if read_text is None else fill_texts(answer, read_text),
-        asked_at=datetime.fromtimestamp(float(str(asked_at)), UTC),
-        key="" if read_text is None else str(key),
-        options=json.loads(str(options)),
-        feedback=feedback,
     )
 
 

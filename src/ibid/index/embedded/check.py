@@ -189,19 +189,22 @@ def _check_postings(library: Library) -> Iterator[Problem]:
 def _check_sums(library: Library) -> Iterator[Problem]:
     """The postings' files are as tantivy wrote them: each ends with the sum of what is before."""
     generation = reads.read_generation(library.connection)
-    for file in sorted((library.folder / "lexical" / str(generation)).rglob("*.*")):
-        if file.suffix in _SUMMED and _is_named(file) and not _holds_sum(file.read_bytes()):
-            yield Problem("postings", str(file.relative_to(library.folder)), "is damaged", True)
+    for meta in sorted((library.folder / "lexical" / str(generation)).rglob("meta.json")):
+        names = _list_segments(meta)
+        for file in sorted(meta.parent.iterdir()):
+            committed = file.suffix in _SUMMED and file.name.partition(".")[0] in names
+            if committed and not _holds_sum(file.read_bytes()):
+                where = str(file.relative_to(library.folder))
+                yield Problem("postings", where, "is damaged", True)
 
 
-def _is_named(file: Path) -> bool:
-    """Whether a file belongs to what was committed; a kill leaves others, which are never read."""
+def _list_segments(meta: Path) -> set[str]:
+    """The names of what was committed; a kill leaves other files, which are never read."""
     try:
-        found = json.loads((file.parent / "meta.json").read_text())
-        names = {segment["segment_id"].replace("-", "") for segment in found["segments"]}
+        found = json.loads(meta.read_text())
+        return {segment["segment_id"].replace("-", "") for segment in found["segments"]}
     except (OSError, ValueError, KeyError, TypeError):
-        return False
-    return file.name.partition(".")[0] in names
+        return set()
 
 
 def _holds_sum(data: bytes) -> bool:

@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from ibid.errors import LibraryError
-from ibid.index.codec import dump_json, load_blocks
+from ibid.index.codec import dump_json
+from ibid.index.columns import read_content
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.lock import ProcessLock
 from ibid.index.embedded.schema import transacting
 from ibid.index.packing import pack_passages, unpack_passages
 from ibid.protocols import Manifest, PutDocument, StoredContent
-from ibid.records import Document
 
 if TYPE_CHECKING:
     from ibid.index.embedded.vectors import Codes
@@ -249,15 +249,4 @@ def _read_content(connection: sqlite3.Connection, key: int) -> StoredContent | N
         " WHERE c.id = ? ORDER BY r.id DESC LIMIT 1",
         (key,),
     ).fetchone()
-    if found is None:
-        return None
-    name, title, source, media_type, text, blocks, content_hash = found
-    document = Document(
-        id=name,
-        text=text,
-        blocks=load_blocks(blocks),
-        title=title,
-        source=source,
-        media_type=media_type,
-    )
-    return StoredContent(key, document, content_hash)
+    return None if found is None else read_content(key, found)

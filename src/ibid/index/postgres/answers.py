@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
@@ -18,12 +18,11 @@ from typing import TYPE_CHECKING, Final
 from ibid.errors import UnknownAnswer
 from ibid.index.answers import (
     erase,
-    fill_texts,
     list_drawn,
     pack_answer,
     pack_principals,
+    read_kept,
     unpack_answer,
-    withhold,
 )
 from ibid.index.postgres import drawn
 from ibid.index.postgres.database import Database, is_storable, take_role
@@ -176,7 +175,7 @@ class PostgresAnswers:
             )
             read_text = cache(partial(drawn.read_text, connection))
             return [
-                _read_kept(
+                read_kept(
                     columns, feedback[number], read_text if readable >= sources[number] else None
                 )
                 for number, *columns in rows
@@ -236,23 +235,6 @@ def _read_feedback(connection: Connection, number: int) -> tuple[Feedback, ...]:
             "SELECT good, comment, given_at FROM feedback WHERE answer = %s ORDER BY number",
             (number,),
         )
-    )
-
-
-def _read_kept(
-    columns: Iterable[object],
-    feedback: tuple[Feedback, ...],
-    read_text: Callable[[str, int], str] | None,
-) -> KeptAnswer:
-    """The answer of a row; without the texts of its documents it is withheld."""
-    asked_at, key, options, body = columns
-    answer = unpack_answer(str(body))
-    return KeptAnswer(
-        answer=withhold(answer) if read_text is None else fill_texts(answer, read_text),
-        asked_at=datetime.fromtimestamp(float(str(asked_at)), UTC),
-        key="" if read_text is None else str(key),
-        options=json.loads(str(options)),
-        feedback=feedback,
     )
 
 

@@ -19,14 +19,14 @@ import numpy as np
 from pgvector import HalfVector
 
 from ibid.errors import LibraryError
-from ibid.index.codec import dump_json, load_blocks
+from ibid.index.codec import dump_json
+from ibid.index.columns import read_content
 from ibid.index.packing import pack_passages, unpack_passages
 from ibid.index.postgres import writes
 from ibid.index.postgres.database import Database
 from ibid.index.postgres.purge import drop_staged, recount_versions
 from ibid.index.postgres.writes import Rows, Sizes
 from ibid.protocols import Manifest, PutDocument, StoredContent
-from ibid.records import Document
 
 if TYPE_CHECKING:
     from ibid.index.postgres.database import Connection
@@ -151,18 +151,7 @@ def _read_content(connection: Connection, key: int) -> StoredContent | None:
         " WHERE c.id = %s ORDER BY r.id DESC LIMIT 1",
         (key,),
     ).fetchone()
-    if found is None:
-        return None
-    name, title, source, media_type, text, blocks, content_hash = found
-    document = Document(
-        id=name,
-        text=text,
-        blocks=load_blocks(blocks),
-        title=title,
-        source=source,
-        media_type=media_type,
-    )
-    return StoredContent(key, document, content_hash)
+    return None if found is None else read_content(key, found)
 
 
 def _find_vectors(connection: Connection, text_hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
