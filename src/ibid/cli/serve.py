@@ -36,7 +36,8 @@ def serve_command(call: Call, host: str | None, port: int | None, auth: str | No
     from ibid.service.server import serve
 
     flags = {"serve.host": host, "serve.port": port, "serve.auth": auth}
-    options = choose_options(call.load_settings(flags).serve, principals)
+    settings = call.load_settings(flags)
+    options = choose_options(settings.serve, principals, offline=settings.offline)
     with call.open_library(create=True, sends=("embedder", "reranker", "generator")) as library:
         serve(
             library,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
+from urllib.parse import urlsplit
 
 from ibid.errors import BadSetting
 from ibid.settings.sections import ServeSettings
@@ -56,10 +57,13 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def choose_options(serve: ServeSettings, principals: frozenset[str]) -> ServeOptions:
+def choose_options(
+    serve: ServeSettings, principals: frozenset[str], *, offline: bool = False
+) -> ServeOptions:
     """The options that settings and the call come to.
 
-    Raises BadSetting for what would leave a service open to others, and for half an identity.
+    Raises BadSetting for what would leave a service open to others, for half an identity, and,
+    `offline`, for one whose keys are elsewhere.
     """
     alone = is_loopback(serve.host)
     if serve.auth == "off" and not alone:
@@ -84,11 +88,11 @@ def choose_options(serve: ServeSettings, principals: frozenset[str]) -> ServeOpt
         per_minute=serve.per_minute,
         body_bytes=serve.body_bytes,
         log_text=serve.log_text,
-        identity=_choose_identity(serve),
+        identity=_choose_identity(serve, offline=offline),
     )
 
 
-def _choose_identity(serve: ServeSettings) -> Identity | None:
+def _choose_identity(serve: ServeSettings, *, offline: bool) -> Identity | None:
     named = (serve.issuer, serve.audience, serve.jwks_url)
     if not any(named):
         return None
@@ -97,6 +101,12 @@ def _choose_identity(serve: ServeSettings) -> Identity | None:
         raise BadSetting(
             "serve.issuer, serve.audience and serve.jwks_url belong together",
             hint="set all three, or none",
+        )
+    host = urlsplit(jwks_url).hostname
+    if offline and host is not None and not is_loopback(host):
+        raise BadSetting(
+            f"serve.jwks_url is at {host}, and ibid is offline",
+            hint="name a file with them: serve.jwks_url = file:///…",
         )
     return Identity(
         issuer, audience, jwks_url, serve.groups_claim, frozenset(_split(serve.token_scopes))

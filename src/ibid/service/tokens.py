@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
 import jwt
 
@@ -24,9 +26,7 @@ class Tokens:
 
     def __init__(self, identity: Identity) -> None:
         self._identity = identity
-        self._keys = jwt.PyJWKClient(
-            identity.jwks_url, lifespan=KEYS_SECONDS, timeout=FETCH_SECONDS
-        )
+        self._keys = _open_keys(identity.jwks_url)
 
     async def read(self, text: str) -> Caller:
         """The caller that a token names: `user:` and its subject, `group:` and each of its groups.
@@ -60,6 +60,32 @@ class Tokens:
         groups = _list_groups(claims.get(identity.groups_claim))
         principals = frozenset({f"user:{subject}", *(f"group:{name}" for name in groups)})
         return Caller(f"token:{subject}", principals, identity.scopes, f"{subject}/")
+
+
+def _open_keys(url: str) -> jwt.PyJWKClient | _KeyFile:
+    parts = urlsplit(url)
+    if parts.scheme == "file":
+        return _KeyFile(Path(unquote(parts.path)))
+    return jwt.PyJWKClient(url, lifespan=KEYS_SECONDS, timeout=FETCH_SECONDS)
+
+
+class _KeyFile:
+    """The keys of a file, read for each token: whoever changes them there changes them here."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def get_signing_key_from_jwt(self, text: str) -> jwt.PyJWK:
+        """The key that a token names. Raises errors of PyJWT."""
+        id = jwt.get_unverified_header(text).get("kid")
+        try:
+            keys = jwt.PyJWKSet.from_json(self._path.read_text(encoding="utf-8")).keys
+        except (OSError, ValueError) as error:
+            raise jwt.PyJWKClientConnectionError(str(error)) from error
+        for key in keys:
+            if key.key_id == id and key.public_key_use in ("sig", None):
+                return key
+        raise jwt.PyJWKClientError(f"no key {id!r}")
 
 
 def _list_groups(claim: Any) -> list[str]:

@@ -37,6 +37,11 @@ def _is_plain_url(value: str) -> bool:
     return url.scheme in ("http", "https") and bool(url.hostname) and "@" not in url.netloc
 
 
+def _is_key_file(value: str) -> bool:
+    """A plain address, or a file of this machine."""
+    return _is_plain_url(value) or value.startswith("file:///")
+
+
 def _is_plain_database(value: str) -> bool:
     """The address of a database server without a password in it, likewise."""
     try:
@@ -333,7 +338,9 @@ class ServeSettings:
     log_text: bool = _setting(False, "write questions to the audit log too")
     issuer: str | None = _setting(None, "who issues the tokens that are taken", check=_is_plain_url)
     audience: str | None = _setting(None, "whom a token must be for")
-    jwks_url: str | None = _setting(None, "where the issuer's public keys are", check=_is_plain_url)
+    jwks_url: str | None = _setting(
+        None, "where the issuer's public keys are; file:/// names a file", check=_is_key_file
+    )
     groups_claim: str = _setting("groups", "the claim of a token with its bearer's groups")
     token_scopes: str = _setting(
         "search,ask", "what the bearer of a token may do, with commas", check=_is_scopes
