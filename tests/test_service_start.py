@@ -72,8 +72,8 @@ def test_without_a_key_that_callers_could_show_nothing_starts(flags: tuple[str, 
 
 def test_keys_that_lie_elsewhere_are_not_fetched_offline() -> None:
     def choose(url: str, *, offline: bool) -> bool:
-        named = {"issuer": "https://id.test", "audience": "ibid", "jwks_url": url}
-        options = choose_options(ServeSettings(**named), frozenset(), offline=offline)
+        serve = ServeSettings(issuer="https://id.test", audience="ibid", jwks_url=url)
+        options = choose_options(serve, frozenset(), offline=offline)
         return options.identity is not None
 
     with pytest.raises(BadSetting, match=r"id\.test.*file:///"):
