@@ -10,6 +10,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from starlette.testclient import TestClient
 import ibid
 from conftest import command_line, list_ids, open_hashing, write
 from ibid.service.bodies import MOST_CHARACTERS
-from ibid.service.carrying import carry_out
+from ibid.service.carrying import write_documents
 from ibid.service.jobs import Interrupted, Jobs
 from ibid.service.store import Store
 from ibid.uploads import Uploads
@@ -250,18 +251,16 @@ def test_a_stopped_job_goes_on_with_what_is_left(library: ibid.Library, tmp_path
             seen.append(done)
             raise Interrupted
 
-        carry_out(library, uploads, job, stop)
+        write_documents(library, uploads, job, stop)
 
-    first = Jobs(store, carry_one, folder=tmp_path)
+    first = Jobs(store, {"documents": carry_one}, folder=tmp_path)
     job = first.put("me", "documents", {"parts": parts, "said": {}, "overwrite": False}, 3)
     first._do(job)
     assert first.find(job.id, "me").state == "waiting"
     assert list_ids(library) == ["n0"]
     # As if it was killed after the second commit and before it was noted: created, yet not done.
     library.ingest(ibid.Document("n1", "Note 1."))
-    second = Jobs(
-        store, lambda job, advance: carry_out(library, uploads, job, advance), folder=tmp_path
-    )
+    second = Jobs(store, {"documents": partial(write_documents, library, uploads)}, folder=tmp_path)
     second._do(second.find(job.id, "me"))
     ended = second.find(job.id, "me")
     assert (ended.state, ended.done) == ("done", 3)

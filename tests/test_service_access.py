@@ -54,7 +54,8 @@ def ann(library: ibid.Library) -> dict[str, str]:
 
 @pytest.fixture
 def bob(library: ibid.Library) -> dict[str, str]:
-    return make_key(library, "user:bob", prefix="bob/")
+    scopes = ["search", "ask", "ingest", "admin"]
+    return make_key(library, "user:bob", prefix="bob/", scopes=scopes)
 
 
 def list_routes(library: ibid.Library) -> list[APIRoute]:
@@ -97,7 +98,7 @@ def test_a_key_without_the_scope_is_told_so(client: TestClient, library: ibid.Li
     assert "scope ask" in told.json()["error"]["message"]
 
 
-def fuzz(answer: str, job: str) -> list[tuple[str, str, dict[str, Any]]]:
+def fuzz(answer: str, job: str, evaluation: str) -> list[tuple[str, str, dict[str, Any]]]:
     """Every route, with what is Ann's."""
     id = "ann/quagga.md"
     text = {"text": "Overwritten."}
@@ -124,11 +125,24 @@ def fuzz(answer: str, job: str) -> list[tuple[str, str, dict[str, Any]]]:
         ("GET", f"/v1/answers/{answer}/places", {}),
         ("POST", f"/v1/answers/{answer}/replay", {}),
         ("POST", f"/v1/answers/{answer}/feedback", {"json": {"rating": "good"}}),
+        ("POST", f"/v1/answers/{answer}/golden", {"json": {"contains": "May"}}),
+        ("POST", "/v1/diagnose", {"json": {"question": "The merger?", "text": "merger in May"}}),
+        ("POST", "/v1/diagnose", {"json": {"question": "When is it?", "document_id": id}}),
+        ("POST", "/v1/evaluate", {}),
+        ("POST", "/v1/evaluate", {"json": {"cases": [_case(id)]}}),
+        ("POST", "/v1/evaluate", {"json": {"cases": [{**_case(id), "as": ["user:ann"]}]}}),
+        ("GET", f"/v1/evaluate/{evaluation}", {}),
+        ("GET", f"/v1/evaluate/{evaluation}/report.html", {}),
+        ("GET", f"/v1/jobs/{evaluation}", {}),
         ("GET", "/v1/jobs", {}),
         ("GET", f"/v1/jobs/{job}", {}),
         ("POST", "/v1/chat/completions", {"json": _chat("When is the merger signed?")}),
         ("GET", "/v1/models", {}),
     ]
+
+
+def _case(id: str) -> dict[str, Any]:
+    return {"question": "When is the merger signed?", "document_id": id}
 
 
 def _chat(text: str) -> dict[str, Any]:
@@ -143,8 +157,11 @@ def test_nothing_of_ann_shows_to_bob(
     sent = client.post("/v1/documents?id=ann/note", json={"text": SECRET}, headers=ann)
     await_job(client, sent.json()["job_id"], ann)
     library.set("ann/note", allow=ANN)
+    judge = make_key(library, "user:ann", scopes=["admin"])
+    body = {"cases": [_case("ann/quagga.md")]}
+    evaluated = client.post("/v1/evaluate?wait=60", json=body, headers=judge).json()["job_id"]
     before = library.documents(ibid.OWNER)
-    for method, path, options in fuzz(asked.json()["answer_id"], sent.json()["job_id"]):
+    for method, path, options in fuzz(asked.json()["answer_id"], sent.json()["job_id"], evaluated):
         told = client.request(method, path, headers=bob, **options)
         assert told.status_code < 500, (method, path, told.text)
         assert WORD not in told.text.lower().replace("ann/quagga.md", ""), (method, path)

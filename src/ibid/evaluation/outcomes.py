@@ -21,7 +21,7 @@ from ibid.evaluation.answers import (
     faithfulness,
     token_f1,
 )
-from ibid.evaluation.folding import fold_space
+from ibid.evaluation.folding import fold_space, holds
 from ibid.evaluation.golden import GoldenCase
 from ibid.evaluation.intervals import (
     Difference,
@@ -157,6 +157,14 @@ def rank_expected(case: GoldenCase, hits: Sequence[Hit]) -> tuple[list[str], dic
             judgements[hit.passage.id] = 1.0
         missing = left
     return ranking, judgements | {f"not found: {piece}": 1.0 for piece in missing}
+
+
+def is_wanted(case: GoldenCase, hit: Hit) -> bool:
+    """Whether a hit is what a case expects: one with a piece of the evidence, or of a document that
+    is named."""
+    if case.contains:
+        return any(holds(hit.passage.text, piece) for piece in case.contains)
+    return hit.document_id in case.documents
 
 
 def score_retrieval(case: GoldenCase, hits: Sequence[Hit], cuts: Sequence[int]) -> dict[str, float]:

@@ -277,9 +277,9 @@ def _check_scope(
     cases: Sequence[GoldenCase], scope: Scope, caller: Scope, snapshot: Snapshot
 ) -> Iterator[GoldenProblem]:
     pieces = {fold_space(piece) for case in cases for piece in case.contains}
-    whole, split = _find_pieces(pieces, scope, snapshot)
+    whole, split = find_pieces(pieces, scope, snapshot)
     missing = pieces - whole - split
-    hidden = set[str]().union(*_find_pieces(missing, caller, snapshot)) if missing else set()
+    hidden = set[str]().union(*find_pieces(missing, caller, snapshot)) if missing else set()
     seen = {info.id for info in snapshot.documents(scope)}
     known = {info.id for info in snapshot.documents(caller)}
     for case in cases:
@@ -297,7 +297,7 @@ def _tell(case: GoldenCase, expected: str, lack: Lack) -> GoldenProblem:
     return GoldenProblem(case.id, case.question, expected, lack)
 
 
-def _find_pieces(pieces: set[str], scope: Scope, snapshot: Snapshot) -> tuple[set[str], set[str]]:
+def find_pieces(pieces: set[str], scope: Scope, snapshot: Snapshot) -> tuple[set[str], set[str]]:
     """The pieces that a passage of the scope holds whole, and those that only a document does."""
     whole, split = set[str](), set[str]()
     for info in snapshot.documents(scope):

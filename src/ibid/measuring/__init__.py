@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -77,6 +78,15 @@ class Measuring:
         )
         return evaluate(self.read_golden(golden), options, asked, on_progress=on_progress)
 
+    def show_evaluation(
+        self, evaluation: Evaluation, principals: Iterable[str] | Owner = ()
+    ) -> Evaluation:
+        """An evaluation as a caller may see it today; see `show_runs`. Its measures stay."""
+        from ibid.flows.shown import show_runs
+
+        held = hold_principals(principals)
+        return replace(evaluation, runs=show_runs(evaluation.runs, held, index=self._parts.index))
+
     def take_in_collection(
         self, folder: Path | str, *, on_progress: OnProgress | None = None
     ) -> Sequence[GoldenCase]:
@@ -104,6 +114,16 @@ class Measuring:
             return read_golden(self._find_golden(golden))
         return golden
 
+    def list_golden(self, principals: Iterable[str] | Owner = ()) -> list[GoldenCase]:
+        """The cases of the library's own set that the caller may be shown; see `choose_shown`.
+
+        Raises EvaluationError where there is no set.
+        """
+        from ibid.flows.shown import choose_shown
+
+        held = hold_principals(principals)
+        return choose_shown(self.read_golden(), held, index=self._parts.index)
+
     def add_golden(
         self,
         id: str,
@@ -111,9 +131,10 @@ class Measuring:
         principals: Iterable[str] | Owner = (),
         *,
         file: Path | str | None = None,
+        draft: bool = False,
     ) -> GoldenCase:
         """Make a case of an answer in the log, and keep it; `make_case` tells what of it is
-        expected.
+        expected. With `draft` it does not count until it is accepted, whatever is said of it.
 
         Raises UnknownAnswer, and EvaluationError where nothing can be expected of it or its
         question stands in the file already.
@@ -122,9 +143,10 @@ class Measuring:
 
         path = self._find_golden(file)
         case = make_case(self.answer(id, principals), expected or Expected())
+        case = replace(case, draft=case.draft or draft)
         if not add_cases(path, [case])[0]:
             raise EvaluationError(
-                f"{path} holds this question already", hint="edit its line in the file"
+                f"{path.name} holds this question already", hint="edit its line in the file"
             )
         return case
 

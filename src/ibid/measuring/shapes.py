@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ibid.evaluation.golden import describe_case
-from ibid.evaluation.outcomes import count_tokens, time_stages
+from ibid.evaluation.outcomes import count_tokens, find_failures, is_wanted, time_stages
 
 if TYPE_CHECKING:
     from ibid.evaluation.golden import GoldenCase
     from ibid.evaluation.intervals import Difference, Estimate
-    from ibid.evaluation.outcomes import Evaluation
+    from ibid.evaluation.outcomes import CaseRun, Evaluation
     from ibid.flows.golden import GoldenProblem
     from ibid.shapes import Shape
 
@@ -38,6 +38,43 @@ def shape_evaluation(evaluation: Evaluation, *, timings: bool = False) -> Shape:
             for one in time_stages(evaluation.runs)
         }
     return shape
+
+
+def shape_run(run: CaseRun, deepest: int) -> Shape:
+    """One question: what was expected, what was found and answered, and what of it went wrong.
+
+    The hits are those to the `deepest` rank measured at.
+    """
+    case, answer = run.case, run.answer
+    failures = find_failures(run, deepest)
+    return {
+        "id": case.id,
+        "question": case.question,
+        "expected": {
+            "contains": list(case.contains),
+            "document_id": list(case.documents),
+            "unanswerable": case.unanswerable,
+            "answer": list(case.answers),
+        },
+        "failures": [{"kind": one.kind, "detail": one.detail} for one in failures],
+        "scores": {**run.retrieval, **run.answers},
+        "hits": [
+            {
+                "rank": hit.rank,
+                "document_id": hit.document_id,
+                "title": hit.document.title,
+                "headings": list(hit.passage.headings),
+                "page": hit.passage.page,
+                "start": hit.passage.start,
+                "end": hit.passage.end,
+                "text": hit.passage.text,
+                "wanted": is_wanted(case, hit),
+            }
+            for hit in run.hits
+        ],
+        "status": None if answer is None else answer.status.value,
+        "text": None if answer is None else answer.text,
+    }
 
 
 def shape_estimates(estimates: Mapping[str, Estimate]) -> Shape:

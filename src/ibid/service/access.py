@@ -41,21 +41,21 @@ async def identify(context: Context, authorization: str | None) -> Caller:
     )
 
 
-def need(permission: Permission) -> Any:
-    """The dependency of a route: its caller, who has this permission.
+def need(*permissions: Permission) -> Any:
+    """The dependency of a route: its caller, who has one of these permissions.
 
-    It raises Unauthenticated for a caller who isn't known, AccessDenied without the permission.
+    It raises Unauthenticated for a caller who isn't known, AccessDenied without any of them.
     """
 
     async def find_caller(request: Request) -> Caller:
         caller = await identify(request.app.state.context, request.headers.get("authorization"))
         request.state.caller = caller
-        if permission not in caller.scopes:
+        if caller.scopes.isdisjoint(permissions):
             raise AccessDenied(
-                f"this needs the scope {permission}",
+                f"this needs the scope {' or '.join(permissions)}",
                 hint=f"you have {', '.join(sorted(caller.scopes)) or 'none'}",
             )
         return caller
 
-    find_caller.permission = permission  # type: ignore[attr-defined]  # read by the test of routes
+    find_caller.permission = permissions  # type: ignore[attr-defined]  # read by the test of routes
     return Depends(find_caller)

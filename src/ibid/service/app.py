@@ -16,14 +16,15 @@ from starlette.staticfiles import StaticFiles
 
 from ibid.errors import IbidError
 from ibid.library import Library
-from ibid.service import answers, asking, chat_clients, documents, lab
+from ibid.service import answers, asking, chat_clients, documents, lab, measures
 from ibid.service.access import need
 from ibid.service.callers import Caller
-from ibid.service.carrying import carry_out
+from ibid.service.carrying import sync_folder, write_documents
 from ibid.service.context import Context
+from ibid.service.evaluating import Evaluations
 from ibid.service.failures import handle_errors, refuse
 from ibid.service.guards import Guard
-from ibid.service.jobs import Jobs
+from ibid.service.jobs import CarryOut, Jobs, Kind
 from ibid.service.metrics import TYPE, Metrics
 from ibid.service.options import ServeOptions
 from ibid.service.replies import FAILURES
@@ -54,7 +55,7 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
     )
     handle_errors(app)
     app.add_middleware(Guard, options=options, metrics=metrics)
-    for room in (asking, documents, answers, lab, chat_clients):
+    for room in (asking, documents, answers, measures, lab, chat_clients):
         app.include_router(room.router, responses=FAILURES)
     _add_health(app, metrics)
     if has_tools():
@@ -72,10 +73,16 @@ async def _run(
     to_thread.current_default_thread_limiter().total_tokens = THREADS
     folder = find_folder(library.location)
     store = Store(folder)
-    jobs = Jobs(store, partial(carry_out, library, Uploads(folder / UPLOADS)), folder=folder)
+    evaluations = Evaluations(library)
+    work: dict[Kind, CarryOut] = {
+        "documents": partial(write_documents, library, Uploads(folder / UPLOADS)),
+        "sync": partial(sync_folder, library),
+        "evaluate": evaluations.carry_out,
+    }
+    jobs = Jobs(store, work, folder=folder)
     askers = ThreadPoolExecutor(options.asks, thread_name_prefix="ibid-ask")
     tokens = None if options.identity is None else Tokens(options.identity)
-    app.state.context = Context(library, options, store, jobs, askers, metrics, tokens)
+    app.state.context = Context(library, options, store, jobs, askers, metrics, evaluations, tokens)
     metrics.watch("ibid_jobs_open", "Jobs that are not done.", jobs.count_open)
     jobs.start()
     tools: ToolRoute | None = getattr(app.state, "tools", None)

@@ -2,17 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from ibid.records import AskContext, SearchMode
 
 MOST_CHARACTERS: Final = 20_000
 """Characters of a question."""
 
+MOST_CASES: Final = 2000
+"""Golden cases of one evaluation; more are for the command line."""
+
 Question = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS)]
 Version = Annotated[int, Field(ge=0, le=2**63 - 1)]
+
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+def parse_body(kind: type[Body], body: bytes) -> Body:
+    """A body of JSON that a route reads itself. Raises RequestValidationError."""
+    try:
+        return kind.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from error
 
 
 class _Body(BaseModel):
@@ -94,6 +109,53 @@ class FeedbackBody(_Body):
 
     rating: Literal["good", "bad"]
     comment: Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)] = ""
+
+
+Text = Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS)]
+Texts = Text | Annotated[list[Text], Field(max_length=100)]
+"""One text, or several."""
+
+
+class GoldenBody(_Body):
+    """What should have been found or answered; all left out, what the answer rests on."""
+
+    model_config = ConfigDict(
+        extra="forbid", json_schema_extra={"example": {"contains": "18 weeks of fully paid"}}
+    )
+
+    contains: Texts = []
+    document_id: Texts = []
+    unanswerable: bool = False
+    answer: Texts = []
+
+
+class EvaluateBody(_Body):
+    """Golden cases; null for the library's own set."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={
+            "example": {"cases": [{"question": "What does a hotel night cost?", "contains": "140"}]}
+        },
+    )
+
+    cases: Annotated[list[dict[str, Any]], Field(max_length=MOST_CASES)] | None = None
+
+
+class DiagnoseBody(_Body):
+    """A question, and the words or the document that it should have found."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        json_schema_extra={"example": {"question": "How long is leave?", "text": "18 weeks"}},
+    )
+
+    question: Question
+    text: Text | None = None
+    document_id: Annotated[str, StringConstraints(min_length=1, max_length=1000)] | None = None
+    filter: Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)] | None = None
+    include_archived: bool = False
+    version: Version | None = None
 
 
 # -- chat clients, whose other fields are ignored -------------------------------------------------

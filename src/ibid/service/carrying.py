@@ -15,11 +15,8 @@ from ibid.shapes import Shape, shape_report
 from ibid.uploads import Uploads
 
 
-def carry_out(library: Library, uploads: Uploads, job: Job, advance: Advance) -> None:
-    """Do a job, part by part, from where it is. Raises what writing and `advance` do."""
-    if job.kind == "sync":
-        _sync(library, job, advance)
-        return
+def write_documents(library: Library, uploads: Uploads, job: Job, advance: Advance) -> None:
+    """Write documents, one by one, from where it is. Raises what writing and `advance` do."""
     parts = job.work["parts"]
     for number in range(job.done, len(parts)):
         part = parts[number]
@@ -61,8 +58,8 @@ def _find_written(library: Library, part: Mapping[str, Any]) -> int | None:
     return found.version if same else None
 
 
-def _sync(library: Library, job: Job, advance: Advance) -> None:
-    """Sync a folder again, as it was first."""
+def sync_folder(library: Library, job: Job, advance: Advance) -> None:
+    """Sync a folder again, as it was first. Raises what syncing and `advance` do."""
     report = library.sync(
         job.work["location"],
         prefix=job.work["prefix"],

@@ -10,6 +10,7 @@ from starlette.requests import Request
 
 if TYPE_CHECKING:
     from ibid.library import Library
+    from ibid.service.evaluating import Evaluations
     from ibid.service.jobs import Jobs
     from ibid.service.metrics import Metrics
     from ibid.service.options import ServeOptions
@@ -27,6 +28,7 @@ class Context:
     jobs: Jobs
     askers: ThreadPoolExecutor
     metrics: Metrics
+    evaluations: Evaluations
     tokens: Tokens | None = None
 
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request
-from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
-from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
 from ibid.errors import (
@@ -31,7 +29,7 @@ from ibid.reading.pdf.picture import draw_page
 from ibid.records import JSON, OWNER
 from ibid.service.access import need
 from ibid.service.asking import note
-from ibid.service.bodies import DocumentBody, SaidBody
+from ibid.service.bodies import DocumentBody, SaidBody, parse_body
 from ibid.service.callers import Caller
 from ibid.service.context import Context, find_context
 from ibid.service.jobs import Job, shape_job
@@ -50,8 +48,6 @@ Id = Annotated[str, Query(min_length=1, max_length=1000, description="The docume
 
 Parts: TypeAlias = list[tuple[dict[str, Any], UploadFile | None]]
 """What is told of each document that was sent, and its file where it came as one."""
-
-Body = TypeVar("Body", bound=BaseModel)
 
 MOST_FILES: Final = 1000
 """Files in one request."""
@@ -227,7 +223,7 @@ async def _send(
     context = find_context(request)
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "application/json":
-        body = _parse(DocumentBody, await request.body())
+        body = parse_body(DocumentBody, await request.body())
         if id is None:
             raise BadQuery("no id for the document", hint="give it as ?id=…")
         text = {"text": body.text, "title": body.title, "media_type": body.media_type}
@@ -236,7 +232,7 @@ async def _send(
     elif kind == "multipart/form-data":
         async with request.form(max_files=MOST_FILES, max_fields=10) as form:
             said = form.get("said")
-            body_said = _parse(SaidBody, said.encode() if isinstance(said, str) else b"{}")
+            body_said = parse_body(SaidBody, said.encode() if isinstance(said, str) else b"{}")
             files = [file for file in form.getlist("file") if isinstance(file, UploadFile)]
             parts = _name_files(files, id, caller)
             job = await run_sync(_put, context, caller, parts, _read_said(body_said), overwrite)
@@ -302,14 +298,6 @@ def _check_target(library: Library, id: str, caller: Caller, overwrite: bool) ->
     library.describe(id, caller.principals)
 
 
-def _parse(kind: type[Body], body: bytes) -> Body:
-    """A body of JSON. Raises RequestValidationError."""
-    try:
-        return kind.model_validate_json(body)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from error
-
-
 def _read_said(body: SaidBody) -> dict[str, JSON]:
     """What a body says of documents; what it leaves out is not said."""
     given = body.model_fields_set
@@ -347,7 +335,7 @@ def sync_source(
 @router.get("/v1/jobs")
 def list_jobs(
     request: Request,
-    caller: Annotated[Caller, need("ingest")],
+    caller: Annotated[Caller, need("ingest", "admin")],
     most: Annotated[int, Query(ge=1, le=1000)] = 20,
 ) -> JSONResponse:
     """The caller's jobs, newest first."""
@@ -356,6 +344,8 @@ def list_jobs(
 
 
 @router.get("/v1/jobs/{id}")
-def show_job(id: str, request: Request, caller: Annotated[Caller, need("ingest")]) -> JSONResponse:
+def show_job(
+    id: str, request: Request, caller: Annotated[Caller, need("ingest", "admin")]
+) -> JSONResponse:
     """How far one of the caller's jobs is, and what it did."""
     return JSONResponse(shape_job(find_context(request).jobs.find(id, caller.name)))

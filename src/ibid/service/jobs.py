@@ -1,7 +1,7 @@
 """Work that goes on when its request is answered: kept in the store, done one after the other.
 
 A job that a server is stopped or killed in goes on with the next one, from the last file that is in
-the library.
+the library; an evaluation begins anew.
 """
 
 from __future__ import annotations
@@ -27,9 +27,20 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("ibid.service")
 
-Kind: TypeAlias = Literal["documents", "sync"]
+Kind: TypeAlias = Literal["documents", "sync", "evaluate"]
 Advance: TypeAlias = Callable[[int, int, Shape | None], None]
 """Told how many parts are done, of how many, and what the last one did."""
+
+CarryOut: TypeAlias = "Callable[[Job, Advance], None]"
+
+LANES: Final[Mapping[str, tuple[Kind, ...]]] = {
+    "service": ("documents", "sync"),
+    "evaluate": ("evaluate",),
+}
+"""The kinds of jobs that wait for one another, by the name of the lock of who does them: whoever
+writes does not wait for what is measured."""
+
+_OF_KINDS: Final = "kind IN (SELECT value FROM json_each(?))"
 
 AGAIN_SECONDS: Final = 1.0
 """How long a job waits for who else writes to the library, and a server for who does the jobs."""
@@ -73,29 +84,38 @@ def shape_job(job: Job) -> Shape:
     }
 
 
-class Jobs:
-    """The jobs of a library, and the thread that does them; one server at a time has it."""
+@dataclass(frozen=True, slots=True)
+class _Lane:
+    """The thread that does the jobs of some kinds, and what wakes it."""
 
-    def __init__(
-        self, store: Store, carry_out: Callable[[Job, Advance], None], *, folder: Path
-    ) -> None:
+    thread: threading.Thread
+    wake: threading.Event
+    kinds: tuple[Kind, ...]
+
+
+class Jobs:
+    """The jobs of a library, and the threads that do them; one server at a time has each lane."""
+
+    def __init__(self, store: Store, work: Mapping[Kind, CarryOut], *, folder: Path) -> None:
         self._store = store
-        self._carry_out = carry_out
-        self._lock = folder / "service.lock"
-        self._wake = threading.Event()
+        self._work = work
+        self._folder = folder
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="ibid-jobs", daemon=True)
+        self._lanes = [self._make_lane(name, kinds) for name, kinds in LANES.items()]
 
     def start(self) -> None:
         """Begin with what waits."""
-        self._thread.start()
+        for lane in self._lanes:
+            lane.thread.start()
 
     def stop(self) -> None:
         """End after what can't be interrupted; the rest waits for the next server."""
         self._stopping.set()
-        self._wake.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        for lane in self._lanes:
+            lane.wake.set()
+        for lane in self._lanes:
+            if lane.thread.is_alive():
+                lane.thread.join()
 
     def put(self, caller: str, kind: Kind, work: Mapping[str, Any], total: int) -> Job:
         """A new job, which is kept before this returns."""
@@ -106,7 +126,8 @@ class Jobs:
                 " created_at, updated_at, report) VALUES (?, ?, ?, 'waiting', ?, 0, ?, 0, ?, ?, ?)",
                 (id, caller, kind, json.dumps(work), total, now, now, "{}"),
             )
-        self._wake.set()
+        for lane in self._lanes:
+            lane.wake.set()
         return self.find(id, caller)
 
     def find(self, id: str, caller: str) -> Job:
@@ -126,24 +147,33 @@ class Jobs:
         sql = "SELECT count(*) FROM jobs WHERE state IN ('waiting', 'running')"
         return int(self._store.read(sql)[0][0])
 
-    # -- the thread ------------------------------------------------------------------------------
+    # -- the threads -----------------------------------------------------------------------------
 
-    def _run(self) -> None:
-        with self._lock.open("a") as file:
+    def _make_lane(self, name: str, kinds: tuple[Kind, ...]) -> _Lane:
+        wake = threading.Event()
+        arguments = (self._folder / f"{name}.lock", kinds, wake)
+        thread = threading.Thread(
+            target=self._run, args=arguments, name=f"ibid-jobs-{name}", daemon=True
+        )
+        return _Lane(thread, wake, kinds)
+
+    def _run(self, lock: Path, kinds: tuple[Kind, ...], wake: threading.Event) -> None:
+        with lock.open("a") as file:
             while not _take_lock(file):
                 if self._stopping.wait(AGAIN_SECONDS):
                     return
-            self._update("UPDATE jobs SET state = 'waiting' WHERE state = 'running'")
+            sql = f"UPDATE jobs SET state = 'waiting' WHERE state = 'running' AND {_OF_KINDS}"
+            self._update(sql, json.dumps(kinds))
             while not self._stopping.is_set():
-                self._wake.clear()
-                if (job := self._next()) is None:
-                    self._wake.wait(AGAIN_SECONDS)
+                wake.clear()
+                if (job := self._next(kinds)) is None:
+                    wake.wait(AGAIN_SECONDS)
                 else:
                     self._do(job)
 
-    def _next(self) -> Job | None:
-        sql = "SELECT * FROM jobs WHERE state = 'waiting' ORDER BY number LIMIT 1"
-        found = self._store.read(sql)
+    def _next(self, kinds: tuple[Kind, ...]) -> Job | None:
+        sql = f"SELECT * FROM jobs WHERE state = 'waiting' AND {_OF_KINDS} ORDER BY number LIMIT 1"
+        found = self._store.read(sql, json.dumps(kinds))
         return _read(found[0]) if found else None
 
     def _do(self, job: Job) -> None:
@@ -158,20 +188,24 @@ class Jobs:
                 raise Interrupted
 
         try:
-            self._carry_out(job, advance)
+            self._work[job.kind](job, advance)
         except Interrupted:
             self._set(job.id, state="waiting")
         except LibraryLocked:  # someone else writes, which has an end
             self._set(job.id, state="waiting")
             self._stopping.wait(AGAIN_SECONDS)
         except IbidError as error:
-            self._set(job.id, state="failed", error=json.dumps(shape_error(error)["error"]))
+            self._end(job.id, "failed", error=json.dumps(shape_error(error)["error"]))
         except Exception as error:  # noqa: BLE001 - the face: one job's end must not be the others'
             _log.exception("job %s broke", job.id)
             shape = {"type": "InternalError", "message": type(error).__name__, "hint": ""}
-            self._set(job.id, state="failed", error=json.dumps(shape))
+            self._end(job.id, "failed", error=json.dumps(shape))
         else:
-            self._set(job.id, state="failed" if report.get("failed") else "done")
+            self._end(job.id, "failed" if report.get("failed") else "done")
+
+    def _end(self, id: str, state: str, **values: object) -> None:
+        """What was to be done is dropped: it holds texts, which must go when a document does."""
+        self._set(id, state=state, work="{}", **values)
 
     def _set(self, id: str, **values: object) -> None:
         named = ", ".join(f"{name} = ?" for name in values)

@@ -69,6 +69,7 @@ class Store:
         )
         self._connection.row_factory = sqlite3.Row
         self._connection.execute("PRAGMA journal_mode = WAL")
+        self._connection.execute("PRAGMA secure_delete = ON")  # what is dropped may not stay behind
         self._connection.executescript(_TABLES)
 
     @contextmanager

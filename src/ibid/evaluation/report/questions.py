@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Final
 
-from ibid.evaluation.folding import holds
-from ibid.evaluation.outcomes import CaseRun, Evaluation, find_failures
+from ibid.evaluation.outcomes import CaseRun, Evaluation, find_failures, is_wanted
 from ibid.records import Hit
 
 EXCERPT: Final = 220
@@ -85,13 +84,8 @@ def _render_hits(run: CaseRun) -> str:
 
 
 def _render_hit(run: CaseRun, hit: Hit) -> str:
-    case = run.case
-    right = (
-        any(holds(hit.passage.text, piece) for piece in case.contains)
-        if case.contains
-        else hit.document_id in case.documents
-    )
-    mark = ' <span class="verdict good">✓ wanted</span>' if right else ""
+    wanted = is_wanted(run.case, hit)
+    mark = ' <span class="verdict good">✓ wanted</span>' if wanted else ""
     place = " › ".join((hit.document_id, *hit.passage.headings))
     text = " ".join(hit.passage.text.split())
     excerpt = text if len(text) <= EXCERPT else f"{text[:EXCERPT].rstrip()}…"
