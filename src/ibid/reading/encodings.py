@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import codecs
 import re
-import unicodedata
-from collections import Counter
-from collections.abc import Iterator
 from typing import Final
 
 from ibid.errors import UnsupportedFormat
+from ibid.reading.guessed import guess_text, looks_written
 
 BYTE_ORDER_MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -20,6 +18,8 @@ BYTE_ORDER_MARKS: Final = (
 )
 _WIDE: Final = ("utf-32-le", "utf-32-be", "utf-16-le", "utf-16-be")
 _SAMPLE: Final = 65_536  # bytes looked at for a guess
+_HEAD: Final = 1024  # bytes; fewer of them are taken for a whole file
+_LEAST_WIDE: Final = 4  # characters of a text in two or four bytes each that says so nowhere
 _MAX_CONTROLS: Final = 0.01  # share of control characters above which it is no text
 _MAX_BROKEN: Final = 0.1  # broken sequences of UTF-8 for each whole one that are forgiven
 # Controls that no text has: not white space, escape, end of file or, in C1, next line.
@@ -40,30 +40,6 @@ _MEANT: Final = {
     "tis-620": "cp874",
 }
 
-_LATIN: Final = ("cp1252", "cp1250", "iso8859-2", "cp1254", "iso8859-15", "cp850", "mac-roman")
-_END_OF_LATIN: Final = "\u0250"
-_JAPANESE: Final = ("cp932", "euc_jp")
-_LEAST_HIRAGANA: Final = 0.15  # Japanese has more, other scripts read as Japanese have none
-_SIGNS: Final = "«»„“”‘’‚–—…€£§°©®™·•¿¡\xa0\xad"
-_ALPHABETS: Final = tuple(
-    letters + _SIGNS
-    for letters in (
-        "äöüß",
-        "àâæçéèêëîïôœùûüÿ",
-        "áéíñóúüçàèòïªº",
-        "áâãàçéêíóôõúª",
-        "àèéìîòóù",
-        "åäöæøé",
-        "áéíóúýþðæö",
-        "ąćęłńóśźż",
-        "áäčďéěíĺľňóôřŕšťúůýž",
-        "áéíóöőúüű",
-        "čćđšž",
-        "ăâîșțşţ",
-        "çğıöşüâi̇",
-    )
-)  # what the languages of Latin script write beyond ASCII, in small letters
-
 
 def decode_bytes(data: bytes, *, declared: str | None = None) -> str:
     """The text of the bytes, without a byte-order mark.
@@ -83,16 +59,21 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> str:
     text = _decode_as(data, "iso2022_jp") if b"\x1b$" in data else None
     text = _decode_utf8(data) if text is None else text
     if text is None:
-        text = next(_decode_candidates(data, declared))
-    if not looks_like_text(text[:_SAMPLE]):
+        text = _decode_declared(data, declared) or guess_text(data)
+    if text is None or not looks_like_text(text[:_SAMPLE]):
         raise UnsupportedFormat("binary, not text")
     return text
 
 
-def sniff_text(head: bytes) -> bool:
-    """True when the first bytes of a file can be those of a text."""
+def sniff_text(head: bytes, *, declared: bool = False) -> bool:
+    """True when the first bytes of a file can be those of a text.
+
+    With `declared` only when they are UTF-8 or begin with a mark, so that nothing is guessed.
+    """
     if any(head.startswith(mark) for mark, _ in BYTE_ORDER_MARKS):
         return True
+    if declared:
+        return b"\0" not in head and _is_utf8(head)
     if b"\0" in head:
         return guess_wide_encoding(head) is not None
     return looks_like_text(head.decode("latin-1"), c1=True)
@@ -113,7 +94,7 @@ def guess_wide_encoding(data: bytes) -> str | None:
                 continue
             text = data[: error.start].decode(encoding)
         spaced = text.isascii() or any(map(text.__contains__, " \n。、"))
-        if text and spaced and looks_like_text(text) and _share_assigned(text) > 0.99:
+        if len(text) >= _LEAST_WIDE and spaced and looks_like_text(text) and looks_written(text):
             found.append((sum(map(text.count, " \n")) / len(text), encoding))
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
@@ -133,12 +114,6 @@ def looks_like_text(text: str, *, c1: bool = False) -> bool:
     return controls <= len(text) * _MAX_CONTROLS
 
 
-def _share_assigned(text: str) -> float:
-    """The share of characters that Unicode has given a meaning."""
-    unassigned = sum(1 for c in text if unicodedata.category(c) in ("Cn", "Co", "Cs"))
-    return 1 - unassigned / len(text)
-
-
 def _decode_utf8(data: bytes) -> str | None:
     """The bytes as UTF-8, with a few broken sequences forgiven; None for another encoding."""
     try:
@@ -150,13 +125,19 @@ def _decode_utf8(data: bytes) -> str | None:
     return text if broken <= whole * _MAX_BROKEN else None
 
 
-def _decode_candidates(data: bytes, declared: str | None) -> Iterator[str]:
-    """The readings of the bytes that stand the check, most trusted first; at least one."""
-    for encoding in (declared, _guess_encoding(data), "cp1252"):
-        text = _decode_as(data, encoding) if encoding else None
-        if text is not None and looks_like_text(text[:_SAMPLE]):
-            yield text
-    yield data.decode("latin-1")
+def _is_utf8(head: bytes) -> bool:
+    """True for the first bytes of a text in UTF-8; where they are many the last may be cut off."""
+    whole = len(head) < _HEAD
+    try:
+        return looks_like_text(codecs.getincrementaldecoder("utf-8")().decode(head, final=whole))
+    except UnicodeDecodeError:
+        return False
+
+
+def _decode_declared(data: bytes, declared: str | None) -> str | None:
+    """The bytes in the encoding that the file says it is in; None where they don't bear it out."""
+    text = _decode_as(data, declared) if declared else None
+    return text if text is not None and looks_like_text(text[:_SAMPLE]) else None
 
 
 def _decode_as(data: bytes, encoding: str) -> str | None:
@@ -166,36 +147,3 @@ def _decode_as(data: bytes, encoding: str) -> str | None:
         return data.decode(_MEANT.get(name, name))
     except (LookupError, UnicodeError):
         return None
-
-
-def _guess_encoding(data: bytes) -> str | None:
-    """The likeliest encoding by the look of a sample; None when nothing fits.
-
-    The general guess tells most scripts apart but not the Latin encodings, so those are compared
-    here by how well the letters beyond ASCII fit one alphabet; Japanese is known by its hiragana.
-    """
-    # Imported here: most files are UTF-8 and never ask for a guess.
-    from charset_normalizer import from_bytes  # noqa: PLC0415
-
-    best = from_bytes(data[:_SAMPLE]).best()
-    if best is None:
-        return None
-    beyond = [c for c in str(best) if c > "\x7f" and c.isalpha()]
-    if sum(1 for c in beyond if c < _END_OF_LATIN) < len(beyond) / 2:
-        japanese = (e for e in _JAPANESE if _count_hiragana(data, e) > _LEAST_HIRAGANA)
-        return next(japanese, best.encoding)
-    return max((*_LATIN, best.encoding), key=lambda encoding: _fit_alphabet(data, encoding))
-
-
-def _count_hiragana(data: bytes, encoding: str) -> float:
-    """The share of hiragana in the characters beyond ASCII."""
-    beyond = [c for c in _decode_as(data[:_SAMPLE], encoding) or "" if c > "\x7f"]
-    return sum(1 for c in beyond if "\u3041" <= c <= "\u309f") / max(len(beyond), 1)
-
-
-def _fit_alphabet(data: bytes, encoding: str) -> float:
-    """The largest share of the characters beyond ASCII that belong to one Latin alphabet."""
-    text = _decode_as(data[:_SAMPLE], encoding) or ""
-    beyond = Counter(c for c in text.lower() if c > "\x7f")
-    known = (sum(n for c, n in beyond.items() if c in alphabet) for alphabet in _ALPHABETS)
-    return max(known) / max(beyond.total(), 1)

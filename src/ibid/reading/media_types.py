@@ -120,6 +120,10 @@ _OLE_STREAMS: Final = {
     "PowerPoint Document": "application/vnd.ms-powerpoint",
     "Workbook": "application/vnd.ms-excel",
 }
+# Kinds of which no text has the name, and how few bytes of any other kind say too little: there a
+# text is one that needs no guess.
+_MEDIA: Final = ("image/", "audio/", "video/", "font/")
+_FEW: Final = 32
 _PDF_HEADER_WITHIN: Final = 1024  # bytes, as PDF viewers search
 _HTML_START: Final = re.compile(
     r"(?:<\?xml[^>]*>\s*)?(?:<!--(?:(?!-->).)*+-->\s*)*+<(?:!doctype\s+html|html|head|body)\b",
@@ -144,7 +148,7 @@ def guess_media_type(name: str, head: bytes) -> str:
     one of a text. An empty file has the type of its name.
     """
     named = _guess_by_name(name)
-    text = bool(head) and sniff_text(head)
+    text = bool(head) and sniff_text(head, declared=_must_be_sure(named, head))
     signed = _find_signature(head, text)
     if signed in _CONTAINERS and named and named != "application/pdf" and not is_textual(named):
         return named
@@ -167,16 +171,28 @@ def _guess_by_name(name: str) -> str | None:
     return _TYPE_BY_EXTENSION.get(extension) or _BUILT_IN.guess_type("x." + extension)[0]
 
 
+def _must_be_sure(named: str | None, head: bytes) -> bool:
+    """True where bytes that are no UTF-8 are rather taken for something else than for a text."""
+    if named is None or not is_textual(named):
+        return len(head) < _FEW or (named or "").startswith(_MEDIA)
+    return False
+
+
 def _find_signature(head: bytes, text: bool) -> str | None:
     known = _SIGNATURES if text else _SIGNATURES + _WEAK_SIGNATURES
     if (named := _NAMED_ZIP.match(head)) and (found := named[1].decode("ascii")) in _EXTENSIONS:
         return found
     for signature, media_type in known:
-        if head.startswith(signature):
+        if head.startswith(signature) or _is_cut(head, signature):
             return _look_inside(media_type, head)
     if not text and b"%PDF-" in head[:_PDF_HEADER_WITHIN]:
         return "application/pdf"
     return None
+
+
+def _is_cut(head: bytes, signature: bytes) -> bool:
+    """True for a file so short that it ends within the signature, where that can't be text."""
+    return not head.isascii() and signature.startswith(head)
 
 
 def _look_inside(media_type: str, head: bytes) -> str:
