@@ -15,8 +15,9 @@ from typing import Final
 from ibid.answering.injection import neutralise
 from ibid.errors import MalformedOutput, ModelError, UnknownDocument
 from ibid.flows.consult import Reply, consult, estimate_prompt
+from ibid.flows.ground import Ground
 from ibid.flows.options import REWRITES_WEIGHT, AgentOptions
-from ibid.protocols import Generator, Scope, Snapshot
+from ibid.protocols import Generator
 from ibid.ranking.agent_turns import (
     SHOWN,
     SHOWN_CHARACTERS,
@@ -79,8 +80,7 @@ def explore(
     *,
     generator: Generator,
     find: Find,
-    snapshot: Snapshot,
-    scope: Scope,
+    ground: Ground,
 ) -> Explored:
     """The searches that a model makes for a question, which is searched for first without it.
 
@@ -104,7 +104,7 @@ def explore(
             warnings.append(f"the model's search ended early: {error.message}")
             break
         state.tokens += reply.prompt_tokens + reply.completion_tokens
-        if not _take_turn(state, reply, find=find, snapshot=snapshot, scope=scope):
+        if not _take_turn(state, reply, find=find, ground=ground):
             break
     if state.malformed >= MALFORMED:
         warnings.append("the model's search ended early: its replies held no action")
@@ -115,9 +115,7 @@ def explore(
     return Explored(share_weight([searched], REWRITES_WEIGHT), tuple(state.steps), tuple(warnings))
 
 
-def _take_turn(
-    state: _Exploration, reply: Reply, *, find: Find, snapshot: Snapshot, scope: Scope
-) -> bool:
+def _take_turn(state: _Exploration, reply: Reply, *, find: Find, ground: Ground) -> bool:
     """Do what a reply asks for; whether the model is to be asked again."""
     try:
         choice = parse_choice(reply.text)
@@ -129,7 +127,7 @@ def _take_turn(
     if choice.action == "search":
         return _search(state, reply, choice, find)
     if choice.action == "read":
-        return _read(state, reply, choice, snapshot, scope)
+        return _read(state, reply, choice, ground)
     _note(state, reply, "stop", {"action": "stop"})
     return False
 
@@ -146,9 +144,7 @@ def _search(state: _Exploration, reply: Reply, choice: Choice, find: Find) -> bo
     return True
 
 
-def _read(
-    state: _Exploration, reply: Reply, choice: Choice, snapshot: Snapshot, scope: Scope
-) -> bool:
+def _read(state: _Exploration, reply: Reply, choice: Choice, ground: Ground) -> bool:
     """Show a passage with its neighbours; a number that was read, or isn't there, ends nothing."""
     hit = next((hit for number, hit in state.hits.values() if number == choice.passage), None)
     data: dict[str, JSON] = {"action": "read", "passage": choice.passage}
@@ -159,7 +155,7 @@ def _read(
         return True
     state.read.add(choice.passage)
     try:
-        passages = snapshot.document_passages(hit.document_id, scope)
+        passages = ground.snapshot.document_passages(hit.document_id, ground.scope)
     except UnknownDocument:  # hidden from the caller since it was found
         return True
     place = hit.passage.ordinal

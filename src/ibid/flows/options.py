@@ -218,6 +218,11 @@ class SearchOptions:
     rewriter: Rewriter | None = None
 
     @property
+    def rerank_depth(self) -> int:
+        """How many hits the reranker reads."""
+        return max(self.k, self.rerank_candidates)
+
+    @property
     def selects(self) -> bool:
         """Whether hits past the first k may come to be among them."""
         select = self.select

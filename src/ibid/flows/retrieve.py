@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
+from ibid.flows.ground import Ground
 from ibid.flows.options import SearchOptions
-from ibid.flows.stopwatch import Stopwatch
 from ibid.language.analyzer import analyze_query, content_terms
 from ibid.language.detection import choose_query_language, detect_language
-from ibid.protocols import Embedder, Index, Scope, Scored, Snapshot
+from ibid.protocols import Embedder, Index, Scored, Snapshot
 from ibid.ranking.feedback import expand_query, move_vector
 from ibid.ranking.fusion import Fused, fuse
 from ibid.ranking.order import best_first
@@ -68,10 +68,7 @@ class _Search:
     question: str
     variants: Sequence[Variant]
     options: SearchOptions
-    snapshot: Snapshot
-    scope: Scope
-    index: Index
-    watch: Stopwatch
+    ground: Ground
     language: str
     trust: float
     word_trust: float
@@ -79,36 +76,14 @@ class _Search:
 
 
 def retrieve(
-    variants: Sequence[Variant],
-    options: SearchOptions,
-    *,
-    question: str,
-    snapshot: Snapshot,
-    scope: Scope,
-    index: Index,
-    embedder: Embedder,
-    watch: Stopwatch,
+    variants: Sequence[Variant], options: SearchOptions, ground: Ground, *, question: str
 ) -> Retrieved:
     """What the retrievers of the mode find for the variants, and what follows from that, fused.
 
     Feedback and the graph start from fused hits, so they belong to a hybrid search. The `question`
-    is what both are held against. All of it is inside the scope.
+    is what both are held against. All of it is inside the scope of the ground.
     """
-    language = choose_query_language(question, index.languages)
-    asked = detect_language(question) if options.mode == "hybrid" else None
-    search = _Search(
-        question=question,
-        variants=variants,
-        options=options,
-        snapshot=snapshot,
-        scope=scope,
-        index=index,
-        watch=watch,
-        language=language,
-        trust=1.0 if _knows_language(embedder, asked or language) else options.foreign_weight,
-        word_trust=options.foreign_weight if _finds_names_only(asked, index, embedder) else 1.0,
-        vectors=_embed_variants(variants, options, snapshot, embedder, watch),
-    )
+    search = _prepare(variants, options, ground, question)
     found = _Runs(max(options.k, options.candidates))
     fused = _run_retrievers(search, found)
     while _lacks_documents(found, fused, options):
@@ -127,6 +102,25 @@ def retrieve(
     return Retrieved(found.runs, fused, bridges)
 
 
+def _prepare(
+    variants: Sequence[Variant], options: SearchOptions, ground: Ground, question: str
+) -> _Search:
+    """What words and vectors count for this question, and the vectors of its variants."""
+    index, embedder = ground.index, ground.embedder
+    language = choose_query_language(question, index.languages)
+    asked = detect_language(question) if options.mode == "hybrid" else None
+    return _Search(
+        question=question,
+        variants=variants,
+        options=options,
+        ground=ground,
+        language=language,
+        trust=1.0 if _knows_language(embedder, asked or language) else options.foreign_weight,
+        word_trust=options.foreign_weight if _finds_names_only(asked, index, embedder) else 1.0,
+        vectors=_embed_variants(variants, options, ground),
+    )
+
+
 def _finds_names_only(asked: str | None, index: Index, embedder: Embedder) -> bool:
     """Whether words find little but names: no document is in the language of the question.
 
@@ -143,20 +137,16 @@ def _knows_language(embedder: Embedder, language: str) -> bool:
 
 
 def _embed_variants(
-    variants: Sequence[Variant],
-    options: SearchOptions,
-    snapshot: Snapshot,
-    embedder: Embedder,
-    watch: Stopwatch,
+    variants: Sequence[Variant], options: SearchOptions, ground: Ground
 ) -> Mapping[str, Vectors]:
     """The vector of each variant that is searched by meaning, by its label."""
-    if options.mode == "lexical" or not snapshot.version:
+    if options.mode == "lexical" or not ground.snapshot.version:
         return {}
     dense = [variant for variant in variants if variant.dense and variant.text.strip()]
     if not dense:
         return {}
-    with watch.timing("embed"):
-        vectors = embedder.embed([variant.text for variant in dense], kind="query")
+    with ground.watch.timing("embed"):
+        vectors = ground.embedder.embed([variant.text for variant in dense], kind="query")
     return dict(zip((variant.label for variant in dense), vectors, strict=True))
 
 
@@ -165,11 +155,11 @@ def _embed_variants(
 
 def _run_retrievers(search: _Search, found: _Runs) -> list[Fused]:
     """Put the runs of the mode's retrievers, and give what they are as one."""
-    options, watch = search.options, search.watch
+    options, ground, watch = search.options, search.ground, search.ground.watch
     for variant in search.variants if options.mode != "dense" else ():
         if variant.lexical:
             with watch.timing("lexical"):
-                language = choose_query_language(variant.text, search.index.languages)
+                language = choose_query_language(variant.text, ground.index.languages)
                 run = _search_terms(search, analyze_query(variant.text, language), found.depth)
             weight = options.weights.get("lexical", 1.0) * variant.weight * search.word_trust
             found.put(name_run("lexical", variant.label), run, weight)
@@ -177,7 +167,7 @@ def _run_retrievers(search: _Search, found: _Runs) -> list[Fused]:
         if variant.label in search.vectors:
             with watch.timing("dense"):
                 vector = search.vectors[variant.label]
-                run = search.snapshot.search_dense(vector, found.depth, search.scope)
+                run = ground.snapshot.search_dense(vector, found.depth, ground.scope)
             weight = options.weights.get("dense", 1.0) * variant.weight * search.trust
             found.put(name_run("dense", variant.label), run, weight)
     return _fuse_found(search, found)
@@ -185,12 +175,12 @@ def _run_retrievers(search: _Search, found: _Runs) -> list[Fused]:
 
 def _search_terms(search: _Search, terms: Sequence[str], k: int) -> list[Scored]:
     """The keyword run: the k best passages by BM25, then with that of the document around each."""
-    snapshot, joined = search.snapshot, " ".join(terms)
-    passages = snapshot.search_lexical(joined, k, search.scope)
+    snapshot, scope, joined = search.ground.snapshot, search.ground.scope, " ".join(terms)
+    passages = snapshot.search_lexical(joined, k, scope)
     weight = search.options.document_weight
     if not weight or not passages:
         return passages
-    documents = snapshot.search_documents(joined, k, search.scope)
+    documents = snapshot.search_documents(joined, k, scope)
     return add_document_scores(passages, documents, _find_first_rows([passages], snapshot), weight)
 
 
@@ -215,7 +205,7 @@ def _add_feedback(search: _Search, found: _Runs, fused: Sequence[Fused]) -> bool
     options = search.options
     if options.feedback not in _FEEDBACKS:
         return False
-    with search.watch.timing("feedback"):
+    with search.ground.watch.timing("feedback"):
         run = _FEEDBACKS[options.feedback](search, fused, found.depth)
     if run:
         trust = search.trust if options.feedback == "rocchio" else 1.0
@@ -232,7 +222,7 @@ def _compare_moved(search: _Search, fused: Sequence[Fused], _: int) -> list[Scor
     if vector is None:
         return []
     rows = [one.row for one in fused]
-    vectors = search.snapshot.vectors(rows)
+    vectors = search.ground.snapshot.vectors(rows)
     first = vectors[: search.options.feedback_hits]
     cosines = vectors @ move_vector(vector, first, search.options.feedback_weight)
     return best_first(dict(zip(rows, cosines.tolist(), strict=True)))
@@ -241,7 +231,7 @@ def _compare_moved(search: _Search, fused: Sequence[Fused], _: int) -> list[Scor
 def _search_expanded(search: _Search, fused: Sequence[Fused], k: int) -> list[Scored]:
     """The keyword run of the question with the terms likeliest in the first hits."""
     first = fused[: search.options.feedback_hits]
-    passages = search.snapshot.passages([one.row for one in first])
+    passages = search.ground.snapshot.passages([one.row for one in first])
     weights = expand_query(
         analyze_query(search.question, search.language),
         [
@@ -267,10 +257,11 @@ def _find_bridges(search: _Search, fused: Sequence[Fused]) -> list[Scored]:
     """The passages that the graph leads to from the first fused hits."""
     from ibid.flows.graph import find_bridges  # noqa: PLC0415 - not in every search
 
-    with search.watch.timing("graph"):
+    ground = search.ground
+    with ground.watch.timing("graph"):
         rows = [one.row for one in fused]
         return find_bridges(
-            search.question, rows, search.snapshot, search.scope, language=search.language
+            search.question, rows, ground.snapshot, ground.scope, language=search.language
         )
 
 
@@ -279,8 +270,8 @@ def _find_bridges(search: _Search, fused: Sequence[Fused]) -> list[Scored]:
 
 def _fuse_found(search: _Search, found: _Runs) -> list[Fused]:
     """The runs as one ranking of the unit that is asked for."""
-    options, snapshot, runs = search.options, search.snapshot, found.runs
-    with search.watch.timing("fuse"):
+    options, snapshot, runs = search.options, search.ground.snapshot, found.runs
+    with search.ground.watch.timing("fuse"):
         if options.unit == "passages":
             return fuse_runs(runs, options, found.weights)
         first_rows = _find_first_rows([*runs.values()], snapshot)

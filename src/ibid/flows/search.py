@@ -3,13 +3,14 @@ selection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final, get_args
 
 from ibid.errors import BadQuery
 from ibid.flows.explain import tell_fusion, tell_run
+from ibid.flows.ground import Ground
 from ibid.flows.options import SearchOptions
 from ibid.flows.rerank import rerank_hits
 from ibid.flows.retrieve import Retrieved, fetch_hits, retrieve
@@ -17,8 +18,8 @@ from ibid.flows.selection import choose_hits
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.variants import find_variants
 from ibid.language.phrases import ReadQuery, read_query
-from ibid.protocols import Embedder, Index, Reranker, Scope, Snapshot
-from ibid.ranking.variants import ORIGINAL, Variant, reserve_places
+from ibid.protocols import Embedder, Index, Reranker, Scope
+from ibid.ranking.variants import ORIGINAL, Variant
 from ibid.records import Hit, Query, SearchMode, SearchResult, TraceStep
 
 MODES: Final = get_args(SearchMode)
@@ -93,44 +94,30 @@ def _walk(
 ) -> Walked:
     watch = Stopwatch()
     with watch.timing("total"):
-        snapshot = index.snapshot(query.version)
-        scope = Scope(
-            query.principals, query.filter, query.include_archived, asked.phrases, asked.excluded
-        )
-        look = partial(
-            retrieve, snapshot=snapshot, scope=scope, index=index, embedder=embedder, watch=watch
-        )
-        made = find_variants(
-            replace(query, text=asked.text),
-            options,
-            find=partial(_find_hits, options=options, look=look, snapshot=snapshot),
-            snapshot=snapshot,
-            scope=scope,
-            languages=index.languages,
-        )
-        found = look(made.variants, options, question=made.question)
+        ground = _lay_ground(query, asked, index, embedder, watch)
+        find = partial(_find_hits, options=options, ground=ground)
+        made = find_variants(replace(query, text=asked.text), options, ground, find=find)
+        found = retrieve(made.variants, options, ground, question=made.question)
         reserving = [variant.label for variant in made.variants if variant.reserves]
         with watch.timing("fuse"):
             deep = reranker is not None or options.selects or reserving
-            hits = fetch_hits(snapshot, found.fused if deep else found.fused[: options.k])
+            hits = fetch_hits(ground.snapshot, found.fused if deep else found.fused[: options.k])
         steps = trace_runs(found, options, watch.milliseconds())
         with watch.timing("rerank"):
-            depth = max(options.k, options.rerank_candidates)
-            reranked = rerank_hits(made.question, hits, reranker, depth=depth)
-        if reranked.failed is not None:  # the least score was meant for the reranker's
-            options = replace(options, min_score=None)
+            reranked = rerank_hits(made.question, hits, reranker, depth=options.rerank_depth)
         shown, more = choose_hits(
-            reserve_places(reranked.hits, reserving, options.k),
+            reranked,
             options,
             found=len(found.fused),
-            snapshot=snapshot,
+            snapshot=ground.snapshot,
             tokenizer=embedder.tokenizer,
             watch=watch,
+            reserving=reserving,
         )
     result = SearchResult(
         query=query,
         mode=options.mode,
-        version=snapshot.version,
+        version=ground.snapshot.version,
         hits=shown,
         timings_ms=dict.fromkeys(STAGES, 0.0) | watch.milliseconds(),
         trace=(*made.steps, *steps, *reranked.steps, *more),
@@ -138,6 +125,17 @@ def _walk(
         standalone=made.standalone,
     )
     return Walked(result, found, reranked.hits)
+
+
+def _lay_ground(
+    query: Query, asked: ReadQuery, index: Index, embedder: Embedder, watch: Stopwatch
+) -> Ground:
+    """The version that is asked, and of it what the caller may see and the query lets in."""
+    snapshot = index.snapshot(query.version)
+    scope = Scope(
+        query.principals, query.filter, query.include_archived, asked.phrases, asked.excluded
+    )
+    return Ground(index, snapshot, scope, embedder, watch)
 
 
 def trace_runs(
@@ -153,9 +151,7 @@ def trace_runs(
     return steps
 
 
-def _find_hits(
-    text: str, *, options: SearchOptions, look: Callable[..., Retrieved], snapshot: Snapshot
-) -> tuple[Hit, ...]:
+def _find_hits(text: str, *, options: SearchOptions, ground: Ground) -> tuple[Hit, ...]:
     """The first hits of a text, as they come from fusion."""
-    found = look((Variant(ORIGINAL, text),), options, question=text)
-    return fetch_hits(snapshot, found.fused[: options.k])
+    found = retrieve((Variant(ORIGINAL, text),), options, ground, question=text)
+    return fetch_hits(ground.snapshot, found.fused[: options.k])

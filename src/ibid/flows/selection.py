@@ -8,27 +8,35 @@ from datetime import UTC, datetime
 
 from ibid.flows.explain import tell_moves, tell_selection
 from ibid.flows.options import SearchOptions
+from ibid.flows.rerank import Reranked
 from ibid.flows.stopwatch import Stopwatch
 from ibid.protocols import Snapshot, Tokenizer
 from ibid.ranking.select import Selection, drop_weak, fit_budget, select_hits
+from ibid.ranking.variants import reserve_places
 from ibid.records import Hit, TraceStep
 
 
 def choose_hits(
-    ranked: Sequence[Hit],
+    reranked: Reranked,
     options: SearchOptions,
     *,
     found: int,
     snapshot: Snapshot,
     tokenizer: Tokenizer,
     watch: Stopwatch,
+    reserving: Sequence[str] = (),
 ) -> tuple[tuple[Hit, ...], tuple[TraceStep, ...]]:
     """The k hits that are shown, of those given best first, and the steps of the trace.
 
-    In order: recency, the least score, neighbours joined or hits widened, duplicates, the first k,
-    the budget. `found` counts the passages that the retrievers found.
+    In order: places kept for the variants that are `reserving` one, recency, the least score,
+    neighbours joined or hits widened, duplicates, the first k, the budget. `found` counts the
+    passages that the retrievers found. A least score is meant for the reranker's, so that it falls
+    where that failed.
     """
     steps = []
+    ranked = reserve_places(reranked.hits, reserving, options.k)
+    if reranked.failed is not None:
+        options = replace(options, min_score=None)
     if options.select.half_life_days is not None:
         ranked = _prefer_recent(ranked, options, options.select.half_life_days)
         steps.append(tell_moves("by age", "recency", ranked))

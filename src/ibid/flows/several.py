@@ -86,34 +86,40 @@ def merge_results(
         with watch.timing("merge"):
             hits = merge_hits(found, options, standardize=standardize)
         with watch.timing("rerank"):
-            depth = max(options.k, options.rerank_candidates)
-            reranked = rerank_hits(query.text, hits, reranker, depth=depth)
-        if reranked.failed is not None:  # the least score was meant for the reranker's
-            options = replace(options, min_score=None)
+            reranked = rerank_hits(query.text, hits, reranker, depth=options.rerank_depth)
         shown, steps = choose_hits(
-            reranked.hits,
+            reranked,
             options,
             found=len(hits),
             snapshot=snapshot,
             tokenizer=tokenizer,
             watch=watch,
         )
-    results = [searched.result for searched in found.values()]
-    failed = () if reranked.failed is None else (reranked.failed,)
-    return SearchResult(
-        query=query,
-        mode=options.mode,
-        version=results[0].version,
-        hits=shown,
-        timings_ms=_add_times([*(result.timings_ms for result in results), watch.milliseconds()]),
-        trace=(
-            *(step for name, one in found.items() for step in _name_steps(name, one.result)),
-            tell_merge({name: len(one.result.hits) for name, one in found.items()}, standardize),
-            *reranked.steps,
-            *steps,
+    merged = tell_merge({name: len(one.result.hits) for name, one in found.items()}, standardize)
+    return _tell_together(
+        {name: one.result for name, one in found.items()},
+        SearchResult(
+            query=query,
+            mode=options.mode,
+            version=next(iter(found.values())).result.version,
+            hits=shown,
+            timings_ms=watch.milliseconds(),
+            trace=(merged, *reranked.steps, *steps),
+            warnings=() if reranked.failed is None else (reranked.failed,),
         ),
-        warnings=(*(said for result in results for said in result.warnings), *failed),
-        versions={name: searched.result.version for name, searched in found.items()},
+    )
+
+
+def _tell_together(results: Mapping[str, SearchResult], merged: SearchResult) -> SearchResult:
+    """The merged result with the times, steps and warnings of each library before its own."""
+    times = [*(result.timings_ms for result in results.values()), merged.timings_ms]
+    steps = [step for name, result in results.items() for step in _name_steps(name, result)]
+    return replace(
+        merged,
+        timings_ms=_add_times(times),
+        trace=(*steps, *merged.trace),
+        warnings=(*(said for one in results.values() for said in one.warnings), *merged.warnings),
+        versions={name: result.version for name, result in results.items()},
     )
 
 

@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ibid.errors import BadSetting
+from ibid.flows.ground import Ground
 from ibid.flows.options import SearchOptions
 from ibid.ranking.variants import ORIGINAL, Rewritten, Variant
 from ibid.records import Query
 
 if TYPE_CHECKING:
     from ibid.flows.agent import Find
-    from ibid.protocols import Scope, Snapshot
 
 
-def find_variants(
-    query: Query,
-    options: SearchOptions,
-    *,
-    find: Find,
-    snapshot: Snapshot,
-    scope: Scope,
-    languages: Mapping[str, int],
-) -> Rewritten:
+def find_variants(query: Query, options: SearchOptions, ground: Ground, *, find: Find) -> Rewritten:
     """The variants of a query as its options have it; the query alone where there is no more to do.
 
     `find` gives the hits of a text inside the caller's scope. Raises BadSetting where a model is
@@ -41,22 +32,17 @@ def find_variants(
         from ibid.flows.rewrite import rewrite_query  # noqa: PLC0415 - seldom needed
 
         writer = rewriter if options.rewrite.by_model else None
+        languages = ground.index.languages
         made = rewrite_query(query, options.rewrite, languages=languages, rewriter=writer)
     if options.agent is None or rewriter is None:
         return made
     from ibid.flows.agent import explore  # noqa: PLC0415 - likewise
 
-    explored = explore(
-        made.question,
-        options.agent,
-        generator=rewriter.generator,
-        find=find,
-        snapshot=snapshot,
-        scope=scope,
-    )
+    generator = rewriter.generator
+    found = explore(made.question, options.agent, generator=generator, find=find, ground=ground)
     return replace(
         made,
-        variants=(*made.variants, *explored.variants),
-        steps=(*made.steps, *explored.steps),
-        warnings=(*made.warnings, *explored.warnings),
+        variants=(*made.variants, *found.variants),
+        steps=(*made.steps, *found.steps),
+        warnings=(*made.warnings, *found.warnings),
     )

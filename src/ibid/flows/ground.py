@@ -1,0 +1,19 @@
+"""The ground of one search: a version of the index, what the caller may see of it, the clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ibid.flows.stopwatch import Stopwatch
+from ibid.protocols import Embedder, Index, Scope, Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What stays the same from the question to its hits, whatever is searched for on the way."""
+
+    index: Index
+    snapshot: Snapshot
+    scope: Scope
+    embedder: Embedder
+    watch: Stopwatch
