@@ -15,12 +15,14 @@ class FileStat:
 
     `changed_ns` is the time that the system keeps of any change, which nobody can set; 0 in what is
     remembered of a file that must be read again, as it may have changed in the moment it was read.
+    `tag` is what a server calls this state of the file, such as an ETag.
     """
 
     size: int
     modified_ns: int
     inode: int
     changed_ns: int = 0
+    tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -259,7 +259,7 @@ class IndexVersionTests:
         mine = put_document(make_document("a", "plan a"), source="handbook")
         read = FileState("a", FileStat(6, 1, 2**63 + 5), "read", "b" * 8, mine.content_hash)
         failed = FileState(
-            "x", FileStat(9, 2, 7), "failed", error="UnreadableDocument", message="m"
+            "x", FileStat(9, 2, 7, 1, '"etag"'), "failed", error="UnreadableDocument", message="m"
         )
         vectors = dict(
             zip([hash_text("plan a")], EMBEDDER.embed(["plan a"], kind="passage"), strict=True)

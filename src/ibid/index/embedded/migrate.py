@@ -35,6 +35,7 @@ STEPS: Final[Mapping[int, Sequence[str]]] = {
             (SELECT id FROM documents UNION SELECT id FROM contents UNION SELECT id FROM revisions)
         """,
     ),
+    2: ("ALTER TABLE files ADD COLUMN tag TEXT NOT NULL DEFAULT ''",),
 }
 """The statements that lead from each format to the next."""
 

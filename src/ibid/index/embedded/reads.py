@@ -143,11 +143,11 @@ def read_files(connection: sqlite3.Connection, source: str) -> dict[str, FileSta
     """What a source knows of its files, by path."""
     return {
         path: FileState(
-            path, FileStat(size, modified_ns, unsigned(inode), changed_ns), status, *rest
+            path, FileStat(size, modified_ns, unsigned(inode), changed_ns, tag), status, *rest
         )
-        for path, size, modified_ns, inode, changed_ns, status, *rest in connection.execute(
-            "SELECT path, size, modified_ns, inode, changed_ns, status, bytes_hash, content_hash,"
-            " error, message, container FROM files WHERE source = ?",
+        for path, size, modified_ns, inode, changed_ns, tag, status, *rest in connection.execute(
+            "SELECT path, size, modified_ns, inode, changed_ns, tag, status, bytes_hash,"
+            " content_hash, error, message, container FROM files WHERE source = ?",
             (source,),
         )
     }

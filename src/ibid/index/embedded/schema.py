@@ -20,7 +20,7 @@ from typing import Any, Final, Self
 from ibid.errors import Corrupt, FormatTooNew, LibraryError, LibraryLocked, LibraryNotFound
 from ibid.index.embedded.reads import REMEDY
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of these tables, kept in SQLite's user_version; `migrate.py` leads here from others."""
 
 BUSY_SECONDS: Final = 30.0
@@ -147,6 +147,7 @@ CREATE TABLE files (
     message TEXT NOT NULL,
     container TEXT NOT NULL,     -- the path of the file that an attachment came in, or ''
     changed_ns INTEGER NOT NULL DEFAULT 0,  -- 0: not known, so the file is read again
+    tag TEXT NOT NULL DEFAULT '',  -- what a server calls this state of it, such as an ETag
     PRIMARY KEY (source, path)
 ) WITHOUT ROWID;
 

@@ -194,7 +194,7 @@ def end_revision(connection: sqlite3.Connection, revision: int, version: int) ->
 def write_files(connection: sqlite3.Connection, source: str, files: Iterable[FileState]) -> None:
     """Remember what a source knows of these files."""
     connection.executemany(
-        "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
         (
             (
                 source,
@@ -209,6 +209,7 @@ def write_files(connection: sqlite3.Connection, source: str, files: Iterable[Fil
                 file.message,
                 file.container,
                 file.stat.changed_ns,
+                file.stat.tag,
             )
             for file in files
         ),

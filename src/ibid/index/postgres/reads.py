@@ -104,11 +104,11 @@ def read_files(connection: Connection, source: str) -> dict[str, FileState]:
     """What a source knows of its files, by path."""
     return {
         path: FileState(
-            path, FileStat(size, modified_ns, unsigned(inode), changed_ns), status, *rest
+            path, FileStat(size, modified_ns, unsigned(inode), changed_ns, tag), status, *rest
         )
-        for path, size, modified_ns, inode, changed_ns, status, *rest in connection.execute(
-            "SELECT path, size, modified_ns, inode, changed_ns, status, bytes_hash, content_hash,"
-            " error, message, container FROM files WHERE source = %s",
+        for path, size, modified_ns, inode, changed_ns, tag, status, *rest in connection.execute(
+            "SELECT path, size, modified_ns, inode, changed_ns, tag, status, bytes_hash,"
+            " content_hash, error, message, container FROM files WHERE source = %s",
             (source,),
         )
     }

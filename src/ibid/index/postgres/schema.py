@@ -19,7 +19,7 @@ from ibid.errors import FormatTooNew, LibraryError, LibraryNotFound
 if TYPE_CHECKING:
     import psycopg
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Version of these tables, kept in `library.format`; STEPS lead here."""
 
 READER: Final = "ibid_reader"
@@ -263,7 +263,10 @@ GRANT SELECT ON library, versions, documents, revisions, attributes, contents, t
     vectors, postings, document_postings, mentions TO {READER};
 """
 
-STEPS: Final[Mapping[int, Sequence[str]]] = {0: (_TABLES, _POLICIES)}
+STEPS: Final[Mapping[int, Sequence[str]]] = {
+    0: (_TABLES, _POLICIES),
+    1: ("ALTER TABLE files ADD COLUMN tag text NOT NULL DEFAULT ''",),
+}
 """The statements that lead from each format to the next; 0 is a schema without a library."""
 
 _MAKE_READER: Final = f"""

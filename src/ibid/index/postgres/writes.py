@@ -221,8 +221,8 @@ def write_files(connection: Connection, source: str, files: Iterable[FileState])
         cursor.executemany(forget, [(source, file.path, file.path) for file in states])
         cursor.executemany(
             "INSERT INTO files (source, path, size, modified_ns, inode, status, bytes_hash,"
-            " content_hash, error, message, container, changed_ns)"
-            " VALUES (%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)",
+            " content_hash, error, message, container, changed_ns, tag)"
+            " VALUES (%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)",
             [_list_file(source, file) for file in states],
         )
 
@@ -241,6 +241,7 @@ def _list_file(source: str, file: FileState) -> tuple[object, ...]:
         file.message.replace("\0", "\ufffd"),
         file.container,
         file.stat.changed_ns,
+        file.stat.tag,
     )
 
 
