@@ -403,6 +403,18 @@ def test_a_golden_set_has_a_table_of_causes(library: ibid.Library) -> None:
     assert "nothing" not in {one.case_id for one in silent}
 
 
+def test_a_case_that_others_ask_is_refused(library: ibid.Library) -> None:
+    fill(library, LAMP)
+    asked = '{"question": "How often does the lamp turn?", "contains": "twelve", "as": "group:hr"}'
+    cases = parse_golden([asked], "golden")
+    held = library.open_diagnostician(frozenset({"group:hr", "user:ann"}))
+    assert [one.diagnosis.first_failure for one in diagnose_golden(cases, held, frozenset())] == [
+        None
+    ]
+    with pytest.raises(ibid.AccessDenied, match="asked by others"):
+        list(diagnose_golden(cases, library.open_diagnostician({"user:ann"}), frozenset()))
+
+
 def test_the_verb_tells_the_stage(tmp_path: Path) -> None:
     place = ("--library", tmp_path / "library")
     assert call("sync", HANDBOOK, *place).code == 0

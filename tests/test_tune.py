@@ -252,6 +252,15 @@ def test_what_is_no_better_and_no_cheaper_is_not_taken(library: ibid.Library) ->
     assert found.difference.mean == 0
 
 
+def test_a_reranker_that_is_not_there_stops_before_anything_is_asked(
+    library: ibid.Library, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ibid.flows.tune.search", None)
+    wrong = replace(OPTIONS, space={"search.rerank": ("none", "nobody")})
+    with pytest.raises(ibid.BadSetting, match="nobody"):
+        library.tune(make_cases(), wrong)
+
+
 def test_too_few_cases_are_refused(library: ibid.Library) -> None:
     with pytest.raises(EvaluationError, match="too few"):
         library.tune(make_cases()[:5], OPTIONS)

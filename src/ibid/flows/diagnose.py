@@ -12,6 +12,7 @@ from ibid.flows.ask import answer_from
 from ibid.flows.chat import recall_cited
 from ibid.flows.compose import widen_search
 from ibid.flows.diagnosis import STAGES, Diagnosis, Expected, Stage, Target, meet
+from ibid.flows.evaluate import make_query
 from ibid.flows.options import AskOptions
 from ibid.flows.ranks import follow
 from ibid.flows.search import walk_search
@@ -67,13 +68,11 @@ class Diagnostician:
         return Diagnosis(query.text, str(expected), tuple(stages))
 
     def diagnose_case(self, case: GoldenCase, asker: Principals) -> DiagnosedCase:
-        """The diagnosis of a golden case: of its expectations, the one that is lost first."""
-        query = Query(
-            case.question,
-            asker if case.principals is None else case.principals,
-            case.filter,
-            history=case.history,
-        )
+        """The diagnosis of a golden case: of its expectations, the one that is lost first.
+
+        Raises AccessDenied where the case is asked by others than the caller.
+        """
+        query = make_query(case, asker, self.caller)
         if case.unanswerable:
             return DiagnosedCase(case.id, self._check_abstaining(query))
         found = [self.diagnose(query, expected) for expected in _list_expected(case)]

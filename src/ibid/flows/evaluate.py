@@ -78,7 +78,7 @@ def evaluate(
         raise EvaluationError(
             f"there is no golden case{drafts}", hint="docs/EVALUATION.md tells how to make some"
         )
-    queries = {case.id: make_query(case, options) for case in counted}
+    queries = {case.id: make_query(case, options.principals, options.within) for case in counted}
     runs = []
     for done, case in enumerate(counted, start=1):
         run = run_case(case, queries[case.id], options, asked)
@@ -89,13 +89,16 @@ def evaluate(
     return sum_up(runs, options.cuts, drafts=len(cases) - len(counted))
 
 
-def make_query(case: GoldenCase, options: EvaluateOptions) -> Query:
-    """The query of a case. Raises AccessDenied for principals that the caller does not hold."""
-    asked = options.principals if case.principals is None else case.principals
-    held = options.within
+def make_query(case: GoldenCase, asker: Principals, held: Principals) -> Query:
+    """The query of a case, asked by its own principals or else by the asker's.
+
+    Raises AccessDenied for principals that are not among those held.
+    """
+    asked = asker if case.principals is None else case.principals
     if held is not OWNER and (asked is OWNER or not asked <= held):
         raise AccessDenied(
-            f"golden case {case.id} is asked by others than you", hint="leave out its `as`"
+            f"golden case {case.id} is asked by others than you",
+            hint="leave out its `as`, or ask as the owner: --as '*'",
         )
     return Query(case.question, asked, case.filter, history=case.history)
 

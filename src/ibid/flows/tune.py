@@ -7,7 +7,7 @@ run that was stopped goes on where it was, and ends as it would have.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
@@ -143,6 +143,7 @@ def tune(cases: Sequence[GoldenCase], options: TuneOptions, parts: TuneParts) ->
     space = {key: _put_first(values, parts.current[key]) for key, values in options.space.items()}
     bench = _Bench(parts, asked, options.principals)
     try:
+        bench.open_rerankers(space.get("search.rerank", (parts.current["search.rerank"],)))
         train, held = split_cases(list(asked), options.seed)
         drawn = draw_candidates(chunkings, space, count=options.candidates, seed=options.seed)
         rungs = [tuple(rows) for rows in halve(drawn, train, searching.k, bench.attempt)]
@@ -237,6 +238,10 @@ class _Bench:
             self._known[key] = trial
         return self._known[key]
 
+    def open_rerankers(self, names: Iterable[Value]) -> None:
+        """Have those at hand that are tried, so that one that isn't there stops at once."""
+        self._rerankers |= {str(name): self._parts.open_reranker(str(name)) for name in names}
+
     def close(self) -> None:
         """Let go of the scratch libraries."""
         for index in self._indexes.values():
@@ -264,7 +269,7 @@ class _Bench:
             change_options(self._parts.searching, changes),
             index=self._open(candidate.chunking),
             embedder=self.embedder,
-            reranker=self._choose_reranker(str(name)),
+            reranker=self._rerankers[str(name)],
         )
         _, judgements = rank_expected(case, found.hits)
         wanted = {id for id, grade in judgements.items() if grade > 0}
@@ -294,11 +299,6 @@ class _Bench:
                 on_progress=parts.on_progress,
             )
         return self._indexes[chunking]
-
-    def _choose_reranker(self, name: str) -> Reranker | None:
-        if name not in self._rerankers:
-            self._rerankers[name] = self._parts.open_reranker(name)
-        return self._rerankers[name]
 
 
 def change_options(options: SearchOptions, changes: Mapping[str, Value]) -> SearchOptions:

@@ -17,7 +17,7 @@ from ibid.errors import BadQuery, EvaluationError, UnsupportedFormat
 from ibid.evaluation.golden import GoldenCase, describe_case, parse_golden
 from ibid.evaluation.outcomes import CUTS
 from ibid.evaluation.report import Report, order_worst, render_report
-from ibid.flows.evaluate import EvaluateOptions, make_query
+from ibid.flows.evaluate import make_query
 from ibid.flows.golden import Expected
 from ibid.measuring.shapes import shape_cases, shape_run
 from ibid.service.access import need
@@ -186,9 +186,8 @@ def _put(
                 f"{len(cases):,} cases are more than {MOST_CASES:,}",
                 hint="`ibid evaluate` takes any number",
             )
-        held = EvaluateOptions(principals=caller.principals, within=caller.principals)
         for case in cases:
-            make_query(case, held)
+            make_query(case, caller.principals, caller.principals)
     work = {
         "cases": None if cases is None else [describe_case(case) for case in cases],
         "principals": sorted(caller.principals),
