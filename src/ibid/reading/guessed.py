@@ -46,7 +46,9 @@ def guess_text(data: bytes) -> str | None:
     from chardet import detect_all  # noqa: PLC0415
 
     sample = data[:_SAMPLE]
-    likely = detect_all(sample, ignore_threshold=True, include_encodings=_KNOWN, compat_names=False)
+    likely = detect_all(
+        sample, ignore_threshold=True, include_encodings=_KNOWN.split(), compat_names=False
+    )
     best, best_share = None, 0.0
     for encoding in (*(one["encoding"] for one in likely[:_READINGS]), "latin-1"):
         share = _judge_reading(sample, encoding) if encoding else 0.0
