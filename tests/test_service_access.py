@@ -303,7 +303,7 @@ def test_the_audit_log_tells_who_did_what_and_no_text_or_key(
     assert second["request_id"] != first["request_id"]
     told = written + capsys.readouterr().err
     assert "merger" not in told
-    assert headers["Authorization"].split("_")[2] not in told
+    assert headers["Authorization"].split("_", 2)[2] not in told
     assert (folder / AUDIT_FILE).stat().st_mode & 0o077 == 0
 
 
@@ -352,6 +352,20 @@ def test_a_token_names_its_bearer_and_their_groups(
         alone = client.get("/v1/status", headers=sign(teams=None)).json()
         assert alone["caller"]["principals"] == ["user:ann"]
         assert alone["documents"] == 0
+
+
+def test_names_of_groups_that_hold_blanks_are_encoded(
+    library: ibid.Library, identity: Identity
+) -> None:
+    """No two of them become one, and one that is nothing but a blank is nobody's."""
+    with serving(library, keys_needed=True, identity=identity) as client:
+        held = sign(teams=["Human Resources", "Human%20Resources", " "], sub="auth0|7")
+        told = client.get("/v1/status", headers=held).json()
+        assert told["caller"]["principals"] == [
+            "group:Human%20Resources",
+            "group:Human%2520Resources",
+            "user:auth0|7",
+        ]
 
 
 def test_a_token_that_is_not_for_us_is_refused(library: ibid.Library, identity: Identity) -> None:

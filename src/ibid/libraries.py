@@ -11,7 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from ibid.errors import BadQuery
-from ibid.flows.options import Listener, SearchOptions, hold_principals
+from ibid.flows.options import Listener, SearchOptions
+from ibid.flows.queries import check_count, make_query
 from ibid.library import Library
 from ibid.records import Answer, Hit, Owner, Query, SearchMode, SearchResult
 
@@ -44,7 +45,7 @@ class Libraries:
 
         Raises what searching one of them raises.
         """
-        query = Query(text, hold_principals(principals), filter)
+        query = make_query(text, principals, filter)
         changes = {"k": k, "mode": mode}
         given = {name: value for name, value in changes.items() if value is not None}
         return list(self.run_search(query, rerank=rerank, **given).hits)
@@ -64,7 +65,7 @@ class Libraries:
         rerank: str | None = None,
     ) -> Answer:
         """An answer from at most k sources of all libraries; see `run_ask`."""
-        query = Query(question, hold_principals(principals), filter)
+        query = make_query(question, principals, filter)
         given: dict[str, Any] = {} if k is None else {"k": k}
         return self.run_ask(query, rerank=rerank, **given)
 
@@ -104,6 +105,7 @@ class Libraries:
     def _search(self, query: Query, options: SearchOptions, rerank: str | None) -> SearchResult:
         from ibid.flows.several import merge_results, search_apart
 
+        check_count("k", options.k)
         if query.version is not None:
             raise BadQuery(
                 "a past version of several libraries", hint="ask one library, or today's versions"

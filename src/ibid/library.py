@@ -20,8 +20,8 @@ from ibid.flows.options import (
     OnProgress,
     SyncOptions,
     describe_said,
-    hold_principals,
 )
+from ibid.flows.queries import make_query
 from ibid.inspection import Inspection
 from ibid.logbook import Logbook
 from ibid.measuring import Measuring
@@ -248,7 +248,7 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         What is None is as the settings say: 10 hits, hybrid, no reranker, the last version.
         Raises BadQuery for a filter or version that can't be, BadSetting for an unknown reranker.
         """
-        query = Query(text, hold_principals(principals), filter, version=version)
+        query = make_query(text, principals, filter, version=version)
         return list(self.run_search(query, rerank=rerank, **_given({"k": k, "mode": mode})).hits)
 
     def run_search(
@@ -286,9 +286,7 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         as it is written. With `strict`, claims that no source supports are left out. With the
         `context` "whole", a model is sent all that the caller may see, with "auto" where it fits.
         """
-        query = Query(
-            question, hold_principals(principals), filter, version=version, history=tuple(history)
-        )
+        query = make_query(question, principals, filter, version=version, history=history)
         return self.run_ask(
             query,
             rerank=rerank,

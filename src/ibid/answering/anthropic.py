@@ -15,6 +15,7 @@ from ibid.answering.replies import (
     CUT,
     finish_reply,
     parse_event,
+    read_count,
     read_counts,
     refuse_ending,
     stream_reply,
@@ -234,8 +235,7 @@ class _Reply:
         if isinstance(usage, dict):
             self.usage |= usage
             parts = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-            counts = [self.usage.get(name) for name in parts]
-            self.usage["prompt"] = sum(count for count in counts if isinstance(count, int))
+            self.usage["prompt"] = sum(read_count(self.usage.get(name)) for name in parts)
 
 
 def _get(event: Mapping[str, JSON], name: str) -> Mapping[str, JSON]:

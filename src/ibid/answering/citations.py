@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +15,9 @@ from ibid.language.detection import detect_language
 from ibid.records import Claim
 
 _BULLET: Final = re.compile(r"[ \t|*+•-]*(?:\d{1,3}[.)])?[ \t]*")
+_GOES_ON: Final = re.compile(r"[^\S\n]*\S")
+"""A line that is not blank from here on."""
+
 _POINTER: Final = re.compile(
     r"(?:\w+ ){0,3}(?:in|to|by|from|per|source|sources|document|passage|laut|selon|según)\W*",
     re.IGNORECASE,
@@ -77,37 +80,38 @@ class _Bare:
     """
 
     def __init__(self, answer: str, markers: Sequence[Marker]) -> None:
-        self.text = ""
         self.marks: list[_Mark] = []
-        self._shifts: list[int] = []
-        done = 0
+        self._positions: list[int] = []
+        self._shifts = [0]
+        pieces: list[str] = []
+        done = line = length = 0
         for marker in markers:
-            line = answer[answer.rfind("\n", 0, marker.start) + 1 : marker.start]
-            opens = _BULLET.fullmatch(line) is not None
+            line = answer.rfind("\n", line, marker.start) + 1 or line
+            opens = _BULLET.fullmatch(answer, line, marker.start) is not None
             kept = answer[done : marker.start]
-            self.text += kept if opens else kept.rstrip(" \t")  # a bullet needs its blank
-            rest = answer[marker.end :].split("\n", 1)[0]
+            pieces.append(kept if opens else kept.rstrip(" \t"))  # a bullet needs its blank
+            length += len(pieces[-1])
             done = marker.end
-            self.marks.append(_Mark(len(self.text), marker.numbers, opens and bool(rest.strip())))
-            self._shifts.append(done - len(self.text))
-        self.text += answer[done:]
+            opens = opens and _GOES_ON.match(answer, done) is not None
+            self.marks.append(_Mark(length, marker.numbers, opens))
+            self._positions.append(length)
+            self._shifts.append(done - length)
+        self.text = "".join([*pieces, answer[done:]])
 
     def locate(self, start: int, end: int) -> tuple[int, int]:
         """Where a range of the bare text lies in the answer; no marker stood within it."""
-        positions = [mark.position for mark in self.marks]
-        shifts = [0, *self._shifts]
-        after = len([position for position in positions if position <= start])
-        return start + shifts[after], end + shifts[after]
+        shift = self._shifts[bisect_right(self._positions, start)]
+        return start + shift, end + shift
 
 
-_Cuts = dict[int, tuple[int, ...]]
+_Cuts = dict[int, list[int]]
 
 
 def _assign_marks(
     marks: Sequence[_Mark], units: Sequence[Unit]
-) -> tuple[dict[int, tuple[int, ...]], dict[int, _Cuts]]:
+) -> tuple[dict[int, list[int]], dict[int, _Cuts]]:
     """By unit: the numbers that open it, and the numbers at each place where they cut it."""
-    openings: dict[int, tuple[int, ...]] = defaultdict(tuple)
+    openings: dict[int, list[int]] = defaultdict(list)
     cuts: dict[int, _Cuts] = defaultdict(dict)
     starts = [unit.start for unit in units]
     for mark in marks:
@@ -117,20 +121,20 @@ def _assign_marks(
             openings[before + 1] += mark.numbers
         else:
             position = min(mark.position, units[before].end)
-            cuts[before][position] = cuts[before].get(position, ()) + mark.numbers
+            cuts[before].setdefault(position, []).extend(mark.numbers)
     return openings, cuts
 
 
 def _claims_of_unit(
-    answer: str, bare: _Bare, unit: Unit, opening: tuple[int, ...], cuts: _Cuts
+    answer: str, bare: _Bare, unit: Unit, opening: list[int], cuts: _Cuts
 ) -> Iterator[Claim]:
     """One claim for each stretch of a unit that ends in markers, and one for what is left."""
     left, pending, covering = unit.start, opening, opening
     for right, numbers in sorted(cuts.items()):
-        pending += numbers
+        pending = [*pending, *numbers]
         if left > unit.start or not _POINTER.fullmatch(bare.text, left, right):
             yield from _make_claim(answer, bare, left, right, pending)
-            covering, pending = numbers, ()
+            covering, pending = numbers, []
         left = right
     if not pending and not cuts and _claims_nothing(unit):
         return
@@ -138,7 +142,7 @@ def _claims_of_unit(
 
 
 def _make_claim(
-    answer: str, bare: _Bare, start: int, end: int, numbers: tuple[int, ...]
+    answer: str, bare: _Bare, start: int, end: int, numbers: Sequence[int]
 ) -> Iterator[Claim]:
     piece = bare.text[start:end]
     text = piece.lstrip(" \t\n,;.!?。、，；").rstrip()

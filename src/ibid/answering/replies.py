@@ -22,6 +22,9 @@ OVERRUN: Final = (
     "the answer may be incomplete"
 )
 
+MOST_TOKENS: Final = 100_000_000
+"""Tokens of one call: no model's window is near it."""
+
 BAD_REQUEST: Final = frozenset({400, 422})
 
 _OPENS, _CLOSES = "<think>", "</think>"
@@ -78,11 +81,17 @@ def _describe_malformed(event: str, wire: Wire) -> MalformedOutput:
 
 
 def read_counts(usage: JSON, prompt: str, completion: str) -> Delta:
-    """The numbers of tokens that a reply tells under these names, 0 where it doesn't."""
+    """The numbers of tokens that a reply tells under these names, as `read_count` believes them."""
     told = usage if isinstance(usage, dict) else {}
-    counts = [told.get(name) for name in (prompt, completion)]
-    sent, written = (count if isinstance(count, int) else 0 for count in counts)
+    sent, written = (read_count(told.get(name)) for name in (prompt, completion))
     return Delta(prompt_tokens=sent, completion_tokens=written)
+
+
+def read_count(told: JSON) -> int:
+    """A number of tokens; 0 for what no call can take, which would be written down as spent."""
+    if isinstance(told, bool) or not isinstance(told, int):
+        return 0
+    return told if 0 <= told <= MOST_TOKENS else 0
 
 
 def refuse_ending(origin: str, reason: str) -> NoReturn:

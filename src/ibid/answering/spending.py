@@ -187,9 +187,9 @@ class MeteredGenerator:
         try:
             for delta in self._generator.generate(prompt):
                 received.append(delta.text)
-                told = Spent(
-                    told.prompt_tokens + delta.prompt_tokens,
-                    told.completion_tokens + delta.completion_tokens,
+                told = Spent(  # a generator of anyone's: what it tells lowers no sum
+                    told.prompt_tokens + max(0, delta.prompt_tokens),
+                    told.completion_tokens + max(0, delta.completion_tokens),
                 )
                 yield delta
         except ModelUnavailable:

@@ -13,6 +13,7 @@ import click
 
 from ibid.cli.output import print_json
 from ibid.errors import BadQuery
+from ibid.flows.options import hold_principals
 from ibid.openers import open_library
 from ibid.records import OWNER, Principals
 from ibid.settings import Settings, find_library, load_settings
@@ -187,7 +188,7 @@ def opens_files(function: Any) -> Any:
 def read_principals(names: tuple[str, ...]) -> Principals:
     """The set that the caller holds; `*` is the owner, who stands alone. Raises BadQuery."""
     if OWNER.value not in names:
-        return frozenset(names)
+        return hold_principals(names)
     if len(set(names)) > 1:
         raise BadQuery(
             "--as '*' beside other principals", hint="the owner sees all: leave them out"

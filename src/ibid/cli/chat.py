@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 NEW: Final = "/new"
 QUIT: Final = "/quit"
+
+_COMMAND: Final = re.compile(r"/[A-Za-z?]+")
+"""A line that is one word after a slash; a path or a question about one is more."""
 
 
 @verb
@@ -58,6 +62,8 @@ def _read_questions(chat: Chat) -> Iterator[str]:
             return
         if question == NEW:
             chat.forget()
+        elif _COMMAND.fullmatch(question):
+            click.echo(f"{question} is no command; there are {NEW} and {QUIT}", err=True)
         elif question:
             yield question
 

@@ -13,6 +13,7 @@ from ibid.errors import BadQuery, LibraryError
 from ibid.flows.ask import answer_from, ask
 from ibid.flows.chat import list_cited
 from ibid.flows.options import NOBODY, AskOptions, Listener, LogOptions
+from ibid.flows.queries import check_query
 from ibid.protocols import Embedder, Generator, Index, Reranker
 from ibid.records import (
     JSON,
@@ -46,6 +47,7 @@ def ask_and_keep(
     With `log.reuse`, an answer of a remote model to exactly the same is given again. An answer that
     can't be kept is an answer all the same, with a warning.
     """
+    check_query(query)
     if query.history and not query.cited:
         query = replace(query, cited=recall_history(query, index))
     parts = describe_parts(embedder, generator, reranker)

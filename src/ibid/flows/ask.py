@@ -7,11 +7,13 @@ import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import get_args
 
 from ibid.answering.abstention import write_abstention
 from ibid.answering.injection import list_warnings
 from ibid.answering.no_answer import says_no_answer
 from ibid.answering.strict import keep_supported, list_lacking
+from ibid.errors import BadQuery
 from ibid.flows.chat import recall_cited
 from ibid.flows.cited import page_citations
 from ibid.flows.compose import compose_prompt, widen_search
@@ -26,6 +28,7 @@ from ibid.protocols import Embedder, Generator, Index, Reranker, Windowed
 from ibid.records import (
     Answer,
     AnswerStatus,
+    AskContext,
     Citation,
     Prompt,
     Query,
@@ -51,6 +54,10 @@ def ask(
     The `listener` is given the text as it is generated, never ending inside a marker. No generator
     is called when nothing relevant was found. Raises what the search and the generator raise.
     """
+    if options.context not in get_args(AskContext):
+        raise BadQuery(
+            f"no context {options.context!r}", hint=f"use one of {', '.join(get_args(AskContext))}"
+        )
     options = widen_search(options, generator)
     found = search(query, options.search, index=index, embedder=embedder, reranker=reranker)
     if query.cited:

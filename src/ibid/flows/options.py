@@ -13,7 +13,17 @@ from ibid.protocols import Scope
 from ibid.ranking.feedback import Feedback
 from ibid.ranking.fusion import Fusion
 from ibid.ranking.units import Unit
-from ibid.records import JSON, OWNER, AskContext, Hit, Owner, Principals, Query, SearchMode
+from ibid.records import (
+    JSON,
+    OWNER,
+    AskContext,
+    Hit,
+    Owner,
+    Principals,
+    Query,
+    SearchMode,
+    is_principal,
+)
 
 if TYPE_CHECKING:
     from ibid.flows.contextual import Contextualizer
@@ -298,7 +308,7 @@ def describe_said(
 def hold_principals(principals: Iterable[str] | Owner) -> Principals:
     """The set that a caller holds; a single text would be taken apart, so it is refused.
 
-    Raises BadQuery.
+    Raises BadQuery, also for what names nobody.
     """
     if isinstance(principals, Owner):
         return principals
@@ -307,15 +317,31 @@ def hold_principals(principals: Iterable[str] | Owner) -> Principals:
             f"principals={principals!r} is one text, not a set of them",
             hint=f"write {{{principals!r}}}",
         )
-    return frozenset(principals)
+    if not isinstance(principals, Iterable):
+        raise BadQuery(
+            f"principals={principals!r} is no set",
+            hint='write {"user:ann"}, or leave it out for public documents only',
+        )
+    names = tuple(principals)
+    for name in names:
+        if not is_principal(name):
+            raise BadQuery(f"principals hold {name!r}, which names nobody", hint=_explain(name))
+    return frozenset(names)
+
+
+def _explain(name: object) -> str:
+    """How a principal that is none is to be written."""
+    if name == OWNER.value:
+        return "the owner stands alone: ibid.OWNER in Python, --as '*' at the command line"
+    return "name a kind and a name without spaces, such as user:ann or group:hr"
 
 
 def check_allow(allow: Iterable[str]) -> frozenset[str]:
     """The principals as a set. Raises BadSetting for one text, and for what names nobody."""
     if isinstance(allow, str):
         raise BadSetting(f"allow={allow!r} is one text, not a set", hint=f"write {{{allow!r}}}")
-    names = frozenset(allow)
+    names = tuple(allow)
     for name in names:
-        if not (isinstance(name, str) and name.strip() and name.isprintable()) or name == "*":
-            raise BadSetting(f"allow holds {name!r}", hint="name principals such as group:hr")
-    return names
+        if not is_principal(name):
+            raise BadSetting(f"allow holds {name!r}, which names nobody", hint=_explain(name))
+    return frozenset(names)

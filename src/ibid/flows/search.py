@@ -12,6 +12,7 @@ from ibid.errors import BadQuery
 from ibid.flows.explain import tell_fusion, tell_run
 from ibid.flows.ground import Ground
 from ibid.flows.options import SearchOptions
+from ibid.flows.queries import check_count, check_query
 from ibid.flows.rerank import rerank_hits
 from ibid.flows.retrieve import Retrieved, fetch_hits, retrieve
 from ibid.flows.selection import choose_hits
@@ -67,6 +68,8 @@ def walk_search(
     A phrase that nothing holds is given up, with a warning: a question may quote a title in another
     form than the documents have it.
     """
+    check_query(query)
+    check_count("k", options.k)
     if options.mode not in MODES:
         raise BadQuery(f"no mode {options.mode!r}", hint=f"use one of {', '.join(MODES)}")
     walk = partial(_walk, query, options, index=index, embedder=embedder, reranker=reranker)

@@ -37,6 +37,7 @@ from ibid.records.documents import (
     PassageCounts,
     Principals,
     Skipped,
+    is_principal,
 )
 from ibid.records.questions import (
     AskContext,
@@ -88,4 +89,5 @@ __all__ = [
     "Skipped",
     "TraceStep",
     "Verdict",
+    "is_principal",
 ]

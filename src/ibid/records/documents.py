@@ -6,7 +6,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeGuard
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
@@ -21,6 +21,19 @@ OWNER: Final = Owner.OWNER
 
 Principals: TypeAlias = frozenset[str] | Owner
 """Who asks: a set such as {"user:ann", "group:hr"}, empty for public documents only, or OWNER."""
+
+
+def is_principal(name: object) -> TypeGuard[str]:
+    """Whether this can name a principal, such as "group:hr".
+
+    That is a text without white space, control or invisible characters, with something on either
+    side of its first colon; the sign of the owner is none.
+    """
+    if not isinstance(name, str) or name == OWNER.value:
+        return False
+    kind, colon, own = name.partition(":")
+    named = bool(kind) and bool(own or not colon)
+    return named and name.isprintable() and " " not in name  # no other space is printable
 
 
 class BlockKind(enum.StrEnum):

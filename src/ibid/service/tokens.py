@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 import jwt
 
 from ibid.errors import ModelUnavailable
+from ibid.records import is_principal
 from ibid.service.callers import Caller, Unauthenticated
 from ibid.service.options import Identity
 
@@ -19,6 +21,8 @@ ALGORITHMS: Final = ("RS256", "ES256", "PS256", "EdDSA")
 LEEWAY_SECONDS: Final = 30
 KEYS_SECONDS: Final = 300
 FETCH_SECONDS: Final = 5
+
+_ENCODED: Final = re.compile(r"[\s%]")
 
 
 class Tokens:
@@ -58,7 +62,8 @@ class Tokens:
             ) from error
         subject = str(claims["sub"])
         groups = _list_groups(claims.get(identity.groups_claim))
-        principals = frozenset({f"user:{subject}", *(f"group:{name}" for name in groups)})
+        held = (_name("user", subject), *(_name("group", name) for name in groups))
+        principals = frozenset(filter(is_principal, held))
         return Caller(f"token:{subject}", principals, identity.scopes, f"{subject}/")
 
 
@@ -86,6 +91,14 @@ class _KeyFile:
             if key.key_id == id and key.public_key_use in ("sig", None):
                 return key
         raise jwt.PyJWKClientError(f"no key {id!r}")
+
+
+def _name(kind: str, name: str) -> str:
+    """A principal by the name that the provider gives it; what no principal holds is encoded.
+
+    No two names become one, since the sign of the encoding is encoded too.
+    """
+    return f"{kind}:{_ENCODED.sub(lambda match: quote(match[0]), name)}"
 
 
 def _list_groups(claim: Any) -> list[str]:

@@ -26,12 +26,10 @@ from pathlib import Path
 from typing import Any, Final, NoReturn, TypedDict, cast
 
 from ibid.errors import BadSetting, InputError
-from ibid.records import JSON
+from ibid.records import JSON, is_principal
 from ibid.sources.patterns import Patterns, parse_pattern, read_small_file
 
 RULES_FILE: Final = "ibid.toml"
-
-_OWNER: Final = "*"  # as the command line writes it
 
 
 class ChunkingRule(TypedDict, total=False):
@@ -192,11 +190,7 @@ def _check_allow(value: object) -> frozenset[str] | None:
     """A list of principals; the owner is none of them."""
     if not isinstance(value, list):
         return None
-    return frozenset(value) if all(map(_is_principal, value)) else None
-
-
-def _is_principal(value: object) -> bool:
-    return isinstance(value, str) and value == value.strip() and value not in ("", _OWNER)
+    return frozenset(value) if all(map(is_principal, value)) else None
 
 
 def _check_tags(value: object) -> dict[str, JSON] | None:
