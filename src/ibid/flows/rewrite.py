@@ -60,13 +60,15 @@ def rewrite_query(
         said = options.synonyms.rewrite(question, language)
         groups.append([Variant("synonyms", said)] if said else [])
         steps += [_tell("synonyms", Made((said,), "the file"))] if said else []
-    base = (
-        (Variant(ORIGINAL, query.text),)
-        if standalone is None
-        else (Variant(ORIGINAL, query.text, FOLLOW_UP_WEIGHT), Variant("follow-up", standalone))
-    )
-    variants = (*base, *share_weight(groups, options.weight))
+    variants = (*_list_base(query.text, standalone), *share_weight(groups, options.weight))
     return Rewritten(variants, standalone, tuple(steps), tuple(warnings))
+
+
+def _list_base(question: str, standalone: str | None) -> list[Variant]:
+    """The question itself, and before all its rewrites what it asks when it stands alone."""
+    if standalone is None:
+        return [Variant(ORIGINAL, question)]
+    return [Variant(ORIGINAL, question, FOLLOW_UP_WEIGHT), Variant("follow-up", standalone)]
 
 
 def _make(

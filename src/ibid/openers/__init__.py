@@ -125,17 +125,7 @@ def _gather_parts(
         ingest=ingest,
         keep_days=settings.versions.keep_days,
         search=replace(found, k=settings.search.k),
-        ask=AskOptions(
-            search=replace(found, k=settings.ask.sources, distinct=True),
-            abstain=settings.ask.abstain,
-            calibrated=CALIBRATED.get(chosen_embedder.name, frozenset()),
-            strict=settings.ask.strict,
-            repair=settings.ask.repair,
-            template=settings.ask.template,
-            context=settings.ask.context,
-            by_document=settings.ask.by_document,
-            settings_hash=settings_hash(settings)[:16],
-        ),
+        ask=_ask_options(settings, found, chosen_embedder),
         log=LogOptions(
             keep=settings.answers.log,
             keep_days=settings.answers.keep_days,
@@ -145,6 +135,21 @@ def _gather_parts(
         open_reranker=partial(open_reranker, parts=rerank_parts),
         open_scratch=lambda folder: open_index(str(folder), settings, create=True),
         close_models=models.close,
+    )
+
+
+def _ask_options(settings: Settings, search: SearchOptions, embedder: Embedder) -> AskOptions:
+    asking = settings.ask
+    return AskOptions(
+        search=replace(search, k=asking.sources, distinct=True),
+        abstain=asking.abstain,
+        calibrated=CALIBRATED.get(embedder.name, frozenset()),
+        strict=asking.strict,
+        repair=asking.repair,
+        template=asking.template,
+        context=asking.context,
+        by_document=asking.by_document,
+        settings_hash=settings_hash(settings)[:16],
     )
 
 

@@ -52,17 +52,7 @@ def create_key(
 
     The prefix of a key that may write is its own id unless another is given. Raises BadSetting.
     """
-    granted = frozenset(scopes)
-    if not granted or not granted <= {*SCOPES}:
-        raise BadSetting(
-            f"{', '.join(sorted(granted - {*SCOPES})) or 'nothing'} is no scope",
-            hint=f"give any of {', '.join(SCOPES)}",
-        )
-    if prefix == "" and not granted >= {"ingest", "admin"}:
-        raise BadSetting(
-            "a key that may write anywhere learns which ids are taken",
-            hint="give it a prefix, or the scope admin too",
-        )
+    granted = _check_scopes(scopes, prefix)
     id, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
     key = Key(
         id,
@@ -86,6 +76,21 @@ def create_key(
             ),
         )
     return key, f"{MARK}_{id}_{secret}"
+
+
+def _check_scopes(scopes: Iterable[str], prefix: str | None) -> frozenset[str]:
+    granted = frozenset(scopes)
+    if not granted or not granted <= {*SCOPES}:
+        raise BadSetting(
+            f"{', '.join(sorted(granted - {*SCOPES})) or 'nothing'} is no scope",
+            hint=f"give any of {', '.join(SCOPES)}",
+        )
+    if prefix == "" and not granted >= {"ingest", "admin"}:
+        raise BadSetting(
+            "a key that may write anywhere learns which ids are taken",
+            hint="give it a prefix, or the scope admin too",
+        )
+    return granted
 
 
 def list_keys(store: Store) -> list[Key]:
