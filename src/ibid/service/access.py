@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from fastapi import Depends, Request
-from fastapi.security import HTTPBearer
+from fastapi.routing import APIRoute
 
 from ibid.errors import AccessDenied
 from ibid.service.callers import Caller, Unauthenticated
@@ -14,8 +14,6 @@ from ibid.service.keys import MARK, find_key
 from ibid.settings.sections import SCOPES
 
 Permission: TypeAlias = Literal["search", "ask", "ingest", "admin"]
-
-BEARER: Final = HTTPBearer(auto_error=False, description="A key of `ibid key`, or a token.")
 
 
 async def identify(context: Context, authorization: str | None) -> Caller:
@@ -57,5 +55,10 @@ def need(*permissions: Permission) -> Any:
             )
         return caller
 
-    find_caller.permission = permissions  # type: ignore[attr-defined]  # read by the test of routes
+    find_caller.permission = permissions  # type: ignore[attr-defined]  # read by is_guarded
     return Depends(find_caller)
+
+
+def is_guarded(route: APIRoute) -> bool:
+    """Whether a route asks who calls."""
+    return any(hasattr(needed.call, "permission") for needed in route.dependant.dependencies)

@@ -15,12 +15,20 @@ from ibid.service.asking import note
 from ibid.service.bodies import FeedbackBody
 from ibid.service.callers import Caller
 from ibid.service.context import find_context
+from ibid.service.replies import describe
+from ibid.service.replies.answers import (
+    AnswersReply,
+    KeptAnswerReply,
+    PlacesReply,
+    RatingReply,
+    ReplayReply,
+)
 from ibid.shapes import shape_answer, shape_cited_place, shape_entry, shape_kept
 
 router = APIRouter(tags=["answers"])
 
 
-@router.get("/v1/answers")
+@router.get("/v1/answers", responses=describe(AnswersReply))
 def list_answers(
     request: Request,
     caller: Annotated[Caller, need("ask")],
@@ -32,7 +40,7 @@ def list_answers(
     return JSONResponse({"answers": [shape_entry(kept) for kept in found]})
 
 
-@router.get("/v1/answers/{id}")
+@router.get("/v1/answers/{id}", responses=describe(KeptAnswerReply))
 def show_answer(id: str, request: Request, caller: Annotated[Caller, need("ask")]) -> JSONResponse:
     """One answer as it was given, with the hits of its search and what was said of it."""
     kept = find_context(request).library.answer(id, caller.principals)
@@ -40,7 +48,7 @@ def show_answer(id: str, request: Request, caller: Annotated[Caller, need("ask")
     return JSONResponse(shape_kept(kept))
 
 
-@router.get("/v1/answers/{id}/places")
+@router.get("/v1/answers/{id}/places", responses=describe(PlacesReply))
 def show_places(
     id: str,
     request: Request,
@@ -53,7 +61,7 @@ def show_places(
     return JSONResponse({"places": [shape_cited_place(place) for place in found]})
 
 
-@router.post("/v1/answers/{id}/replay")
+@router.post("/v1/answers/{id}/replay", responses=describe(ReplayReply))
 def replay_answer(
     id: str, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> JSONResponse:
@@ -63,7 +71,7 @@ def replay_answer(
     return JSONResponse({**shape_answer(answer), "identical": identical})
 
 
-@router.post("/v1/answers/{id}/feedback")
+@router.post("/v1/answers/{id}/feedback", responses=describe(RatingReply))
 def rate_answer(
     id: str, body: FeedbackBody, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> JSONResponse:

@@ -27,7 +27,9 @@ from ibid.service.guards import Guard
 from ibid.service.jobs import CarryOut, Jobs, Kind
 from ibid.service.metrics import TYPE, Metrics
 from ibid.service.options import ServeOptions
-from ibid.service.replies import FAILURES
+from ibid.service.reference import add_reference
+from ibid.service.replies import FAILURES, describe
+from ibid.service.replies.documents import ReadyReply
 from ibid.service.store import Store, find_folder
 from ibid.service.tokens import Tokens
 from ibid.service.tool_route import ToolRoute, has_tools
@@ -60,6 +62,7 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
     _add_health(app, metrics)
     if has_tools():
         app.state.tools = ToolRoute(app)
+    add_reference(app)
     if PAGE.is_dir():
         app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
     return app
@@ -96,12 +99,12 @@ async def _run(
 
 
 def _add_health(app: FastAPI, metrics: Metrics) -> None:
-    @app.get("/healthz", tags=["operation"])
+    @app.get("/healthz", tags=["operation"], responses=FAILURES | describe(ReadyReply))
     async def tell_health() -> JSONResponse:
         """That the service runs."""
         return JSONResponse({"ok": True})
 
-    @app.get("/readyz", tags=["operation"], responses=FAILURES)
+    @app.get("/readyz", tags=["operation"], responses=FAILURES | describe(ReadyReply))
     def tell_ready() -> Response:
         """That the library can be read."""
         context: Context = app.state.context

@@ -15,13 +15,22 @@ from ibid.service.bodies import AskBody, SearchBody
 from ibid.service.callers import Caller
 from ibid.service.context import Context, find_context
 from ibid.service.failures import answer_error, describe_crash
-from ibid.service.streams import Emit, answer_last, encode_event, stream_events, stream_response
+from ibid.service.replies import describe
+from ibid.service.replies.questions import AnswerReply, SearchReply
+from ibid.service.streams import (
+    EVENTS,
+    Emit,
+    answer_last,
+    encode_event,
+    stream_events,
+    stream_response,
+)
 from ibid.shapes import shape_answer, shape_citation, shape_result, shape_source_hit
 
 router = APIRouter(tags=["questions"])
 
 
-@router.post("/v1/search")
+@router.post("/v1/search", responses=describe(SearchReply))
 def search(
     body: SearchBody, request: Request, caller: Annotated[Caller, need("search")]
 ) -> JSONResponse:
@@ -35,7 +44,7 @@ def search(
     return JSONResponse(shape_result(result, explain=body.explain))
 
 
-@router.post("/v1/ask", responses={200: {"content": {"text/event-stream": {}}}})
+@router.post("/v1/ask", responses=describe(AnswerReply, content=EVENTS))
 async def ask(body: AskBody, request: Request, caller: Annotated[Caller, need("ask")]) -> Response:
     """An answer, every sentence cited and checked, or an abstention.
 

@@ -26,7 +26,14 @@ from ibid.service.callers import Caller
 from ibid.service.chat_tasks import is_task, run_task
 from ibid.service.context import Context, find_context
 from ibid.service.failures import describe_crash
-from ibid.service.streams import Emit, Event, answer_last, stream_events, stream_response
+from ibid.service.replies import describe
+from ibid.service.replies.chat import (
+    CompletionReply,
+    EmbeddingsReply,
+    ModelReply,
+    ModelsReply,
+)
+from ibid.service.streams import EVENTS, Emit, Event, answer_last, stream_events, stream_response
 from ibid.shapes import Shape, shape_error
 
 router = APIRouter(tags=["chat clients"])
@@ -35,14 +42,14 @@ MODEL: Final = "ibid"
 """The name under which the library answers."""
 
 
-@router.get("/v1/models")
+@router.get("/v1/models", responses=describe(ModelsReply))
 def list_models(request: Request, caller: Annotated[Caller, need("ask")]) -> JSONResponse:
     """The library as a model, and its embedder."""
     names = (MODEL, _name_embedder(find_context(request)))
     return JSONResponse({"object": "list", "data": [_shape_model(name) for name in names]})
 
 
-@router.get("/v1/models/{model:path}")
+@router.get("/v1/models/{model:path}", responses=describe(ModelReply))
 def show_model(
     model: str, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> JSONResponse:
@@ -51,7 +58,7 @@ def show_model(
     return JSONResponse(_shape_model(model))
 
 
-@router.post("/v1/chat/completions", responses={200: {"content": {"text/event-stream": {}}}})
+@router.post("/v1/chat/completions", responses=describe(CompletionReply, content=EVENTS))
 async def complete_chat(
     body: ChatBody, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> Response:
@@ -95,7 +102,7 @@ async def complete_chat(
     return JSONResponse(chat.shape_whole(last[1]))
 
 
-@router.post("/v1/embeddings")
+@router.post("/v1/embeddings", responses=describe(EmbeddingsReply))
 def embed_texts(
     body: EmbeddingsBody, request: Request, caller: Annotated[Caller, need("search")]
 ) -> JSONResponse:

@@ -33,6 +33,18 @@ from ibid.service.bodies import DocumentBody, SaidBody, parse_body
 from ibid.service.callers import Caller
 from ibid.service.context import Context, find_context
 from ibid.service.jobs import Job, shape_job
+from ibid.service.replies import describe
+from ibid.service.replies.documents import (
+    DocumentReply,
+    DocumentsReply,
+    JobReply,
+    JobsReply,
+    ReportReply,
+    SourcesReply,
+    StatusReply,
+    SyncingReply,
+    TakenReply,
+)
 from ibid.shapes import (
     shape_blocks,
     shape_info,
@@ -56,7 +68,7 @@ MOST_FILES: Final = 1000
 # -- read -----------------------------------------------------------------------------------------
 
 
-@router.get("/v1/documents")
+@router.get("/v1/documents", responses=describe(DocumentsReply | DocumentReply))
 def read_documents(
     request: Request,
     caller: Annotated[Caller, need("search")],
@@ -107,14 +119,14 @@ def show_page(
     return Response(picture, media_type="image/png", headers={"Cache-Control": "private, no-store"})
 
 
-@router.get("/v1/sources")
+@router.get("/v1/sources", responses=describe(SourcesReply))
 def list_sources(request: Request, caller: Annotated[Caller, need("search")]) -> JSONResponse:
     """The folders that were synced, their documents counted as far as the caller sees them."""
     found = find_context(request).library.sources(caller.principals)
     return JSONResponse({"sources": [shape_source(source) for source in found]})
 
 
-@router.get("/v1/status")
+@router.get("/v1/status", responses=describe(StatusReply))
 def tell_status(request: Request, caller: Annotated[Caller, need("search")]) -> JSONResponse:
     """What the library holds, as far as the caller sees it."""
     context = find_context(request)
@@ -168,7 +180,12 @@ _SENDING: Final[dict[str, Any]] = {
 }
 
 
-@router.post("/v1/documents", status_code=202, openapi_extra=_SENDING)
+@router.post(
+    "/v1/documents",
+    status_code=202,
+    openapi_extra=_SENDING,
+    responses=describe(TakenReply, 202),
+)
 async def create_documents(
     request: Request,
     caller: Annotated[Caller, need("ingest")],
@@ -179,7 +196,12 @@ async def create_documents(
     return await _send(request, caller, id, overwrite=False)
 
 
-@router.put("/v1/documents", status_code=202, openapi_extra=_SENDING)
+@router.put(
+    "/v1/documents",
+    status_code=202,
+    openapi_extra=_SENDING,
+    responses=describe(TakenReply, 202),
+)
 async def write_documents(
     request: Request,
     caller: Annotated[Caller, need("ingest")],
@@ -189,7 +211,7 @@ async def write_documents(
     return await _send(request, caller, id, overwrite=True)
 
 
-@router.patch("/v1/documents")
+@router.patch("/v1/documents", responses=describe(ReportReply))
 def describe_document(
     id: Id, body: SaidBody, request: Request, caller: Annotated[Caller, need("ingest")]
 ) -> JSONResponse:
@@ -200,7 +222,7 @@ def describe_document(
     return JSONResponse(shape_report(library.set_said([id], _read_said(body))))
 
 
-@router.delete("/v1/documents")
+@router.delete("/v1/documents", responses=describe(ReportReply))
 def remove_document(
     id: Id, request: Request, caller: Annotated[Caller, need("ingest")], purge: bool = False
 ) -> JSONResponse:
@@ -314,7 +336,7 @@ def _read_said(body: SaidBody) -> dict[str, JSON]:
 # -- jobs -----------------------------------------------------------------------------------------
 
 
-@router.post("/v1/sources/sync", status_code=202)
+@router.post("/v1/sources/sync", status_code=202, responses=describe(SyncingReply, 202))
 def sync_source(
     request: Request,
     caller: Annotated[Caller, need("admin")],
@@ -332,7 +354,7 @@ def sync_source(
     return JSONResponse({"job_id": job.id}, 202, {"Location": f"/v1/jobs/{job.id}"})
 
 
-@router.get("/v1/jobs")
+@router.get("/v1/jobs", responses=describe(JobsReply))
 def list_jobs(
     request: Request,
     caller: Annotated[Caller, need("ingest", "admin")],
@@ -343,7 +365,7 @@ def list_jobs(
     return JSONResponse({"jobs": [shape_job(job) for job in found]})
 
 
-@router.get("/v1/jobs/{id}")
+@router.get("/v1/jobs/{id}", responses=describe(JobReply))
 def show_job(
     id: str, request: Request, caller: Annotated[Caller, need("ingest", "admin")]
 ) -> JSONResponse:

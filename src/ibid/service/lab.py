@@ -15,6 +15,8 @@ from ibid.service.asking import note
 from ibid.service.bodies import MOST_CHARACTERS, Question
 from ibid.service.callers import Caller
 from ibid.service.context import find_context
+from ibid.service.replies import describe
+from ibid.service.replies.questions import LabReply
 from ibid.shapes.inspection import shape_lab
 
 router = APIRouter(tags=["questions"])
@@ -46,7 +48,7 @@ class LabBody(BaseModel):
     rerank: bool = False
 
 
-@router.post("/v1/lab")
+@router.post("/v1/lab", responses=describe(LabReply))
 def run_lab(
     body: LabBody, request: Request, caller: Annotated[Caller, need("search")]
 ) -> JSONResponse:

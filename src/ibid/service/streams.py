@@ -9,7 +9,7 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
 from contextlib import aclosing
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -23,7 +23,10 @@ _log = logging.getLogger("ibid.service")
 Emit: TypeAlias = Callable[[str, Any], None]
 Event: TypeAlias = tuple[str, Any]
 
-LOOK_SECONDS = 0.5
+EVENTS: Final[dict[str, Any]] = {"text/event-stream": {"schema": {"type": "string"}}}
+"""How OpenAPI tells of a reply that may come as server-sent events."""
+
+LOOK_SECONDS: Final = 0.5
 """How often it is looked whether a caller who waits in silence is still there."""
 
 
