@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-from fastapi import FastAPI
+from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
+from fastapi.responses import RedirectResponse
 from starlette.staticfiles import StaticFiles
 
 from ibid.service.access import is_guarded
@@ -15,7 +16,8 @@ from ibid.service.routes import list_routes
 
 PATH: Final = "/docs"
 
-PAGE: Final = Path(__file__).parent
+PAGE: Final = Path(__file__).parent / "docs"
+"""The files of the page that shows it."""
 
 _BEARER: Final = {
     "type": "http",
@@ -32,7 +34,12 @@ def add_reference(app: FastAPI) -> None:
         return app.openapi_schema
 
     app.openapi = describe  # type: ignore[method-assign]  # as FastAPI has it done
+    app.add_route(PATH, _lead_to_page, include_in_schema=False)
     app.mount(PATH, StaticFiles(directory=PAGE, html=True), name="reference")
+
+
+async def _lead_to_page(request: Request) -> RedirectResponse:
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{PATH}/")
 
 
 def describe_service(app: FastAPI) -> dict[str, Any]:
@@ -43,7 +50,7 @@ def describe_service(app: FastAPI) -> dict[str, Any]:
     document["components"]["securitySchemes"] = {"bearer": _BEARER}
     for route in list_routes(app):
         if is_guarded(route):
-            for method in route.methods:
+            for method in route.methods or ():
                 document["paths"][route.path_format][method.lower()]["security"] = [{"bearer": []}]
     add_examples(document)
     return document
