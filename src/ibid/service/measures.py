@@ -33,6 +33,14 @@ from ibid.service.callers import Caller
 from ibid.service.context import find_context
 from ibid.service.evaluating import Evaluated, read_cases
 from ibid.service.jobs import Job, Jobs
+from ibid.service.replies import describe
+from ibid.service.replies.measures import (
+    DiagnosisReply,
+    EvaluationReply,
+    GoldenReply,
+    QuestionsReply,
+    StartedReply,
+)
 from ibid.shapes import Shape
 from ibid.shapes.inspection import shape_diagnosis
 
@@ -76,7 +84,7 @@ Rank = Annotated[int, Field(ge=1, le=100)]
 @router.post(
     "/v1/evaluate",
     openapi_extra=_SENDING,
-    responses={202: {"description": "It goes on as a job."}},
+    responses=describe(EvaluationReply) | describe(StartedReply, 202),
 )
 async def evaluate(
     request: Request,
@@ -104,7 +112,7 @@ async def evaluate(
     return JSONResponse({"job_id": job.id, **ended.report}, 200, headers)
 
 
-@router.get("/v1/evaluate/{id}")
+@router.get("/v1/evaluate/{id}", responses=describe(QuestionsReply))
 def list_questions(
     id: str,
     request: Request,
@@ -217,7 +225,7 @@ def _shape_cause(found: Evaluated, id: str) -> Shape | None:
 # -- one question ---------------------------------------------------------------------------------
 
 
-@router.post("/v1/diagnose")
+@router.post("/v1/diagnose", responses=describe(DiagnosisReply))
 def diagnose(
     body: DiagnoseBody, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> JSONResponse:
@@ -228,7 +236,7 @@ def diagnose(
     return JSONResponse(shape_diagnosis(found))
 
 
-@router.post("/v1/answers/{id}/golden", status_code=201)
+@router.post("/v1/answers/{id}/golden", status_code=201, responses=describe(GoldenReply, 201))
 def add_golden(
     id: str, body: GoldenBody, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> JSONResponse:

@@ -25,5 +25,4 @@ def add_examples(document: dict[str, Any]) -> None:
     for route, example in read_examples().items():
         method, path = route.split(" ", 1)
         replies = document["paths"][path][method.lower()]["responses"]
-        status = next(status for status in replies if status.startswith("2"))
-        replies[status]["content"]["application/json"]["example"] = example
+        replies[min(replies)]["content"]["application/json"]["example"] = example

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-_MEANINGS: Final = {200: "Done.", 202: "Taken; a job does it."}
+_MEANINGS: Final = {200: "Done.", 201: "Made.", 202: "Taken; a job does it."}
 
 
 class Reply(BaseModel):
