@@ -10,6 +10,7 @@ import pytest
 
 from ibid.errors import BadSetting, InputError
 from ibid.records import JSON, Document
+from ibid.sources.folder import FolderSource
 from ibid.sources.layers import apply_overrides, layer_metadata, merge_overrides
 from ibid.sources.rules import RuleSet, Said, parse_rules, read_rules
 
@@ -135,7 +136,7 @@ def test_a_broken_rule_stops_and_names_file_rule_and_key(text: str, said: str) -
 
 
 def test_a_folder_without_rules_has_none(tmp_path: Path) -> None:
-    rules = read_rules(tmp_path)
+    rules = read_rules(FolderSource(tmp_path))
     assert (rules.for_path("a.md"), rules.hash) == (RuleSet(), "")
 
 
@@ -143,18 +144,18 @@ def test_rules_that_cannot_be_read_are_not_taken_for_none(tmp_path: Path) -> Non
     path = tmp_path / "ibid.toml"
     path.symlink_to("nothing")
     with pytest.raises(InputError, match=r"ibid\.toml can't be read: it is a link to nothing"):
-        read_rules(tmp_path)
+        read_rules(FolderSource(tmp_path))
     path.unlink()
     os.mkfifo(path)
     with pytest.raises(InputError, match="isn't a regular file"):
-        read_rules(tmp_path)
+        read_rules(FolderSource(tmp_path))
     path.unlink()
     path.write_bytes(b"\xff")
     with pytest.raises(InputError, match="can't be read"):
-        read_rules(tmp_path)
+        read_rules(FolderSource(tmp_path))
     path.write_text("#" * 1_000_001)
     with pytest.raises(InputError, match="larger than 1,000,000 bytes"):
-        read_rules(tmp_path)
+        read_rules(FolderSource(tmp_path))
 
 
 def test_the_hash_changes_with_the_rules_and_not_with_their_look(tmp_path: Path) -> None:
@@ -162,7 +163,7 @@ def test_the_hash_changes_with_the_rules_and_not_with_their_look(tmp_path: Path)
 
     def read_hash(text: str) -> str:
         path.write_bytes(text.encode())
-        return read_rules(tmp_path).hash
+        return read_rules(FolderSource(tmp_path)).hash
 
     first = read_hash("[[rules]]\nmatch = 'a'\ntags = {x = 1, y = 2}\n")
     assert read_hash("\ufeff# say\r\n[[rules]]\r\ntags = {y = 2, x = 1}\r\nmatch='a'") == first

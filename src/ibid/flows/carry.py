@@ -9,17 +9,17 @@ from functools import partial
 from ibid.chunking.options import choose_chunking
 from ibid.errors import DuplicateDocument, IbidError
 from ibid.flows.batch import Batch
-from ibid.flows.files import SKIPS, read_files, take_attachment, take_document, time_each
+from ibid.flows.fetch import read_source
+from ibid.flows.files import SKIPS, take_attachment, take_document, time_each
 from ibid.flows.ingest import find_stored
 from ibid.flows.options import EVERYTHING, OnProgress, Progress, SyncOptions
 from ibid.flows.plan import Known, Plan, find_movable, name_document
 from ibid.flows.prepare import clean_document, hash_content
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
-from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, SourceInfo
+from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, Source, SourceInfo
 from ibid.reading.pool import FileRead
 from ibid.records import Document, Failed, Incomplete, Skipped
-from ibid.sources.folder import FolderSource
 from ibid.sources.layers import layer_metadata
 from ibid.sources.rules import Rules
 
@@ -28,7 +28,7 @@ from ibid.sources.rules import Rules
 class Sync:
     """One sync: what it works on, and the plan that it carries out."""
 
-    folder: FolderSource
+    folder: Source
     source: SourceInfo
     options: SyncOptions
     rules: Rules
@@ -69,8 +69,7 @@ class Sync:
             on_progress(Progress(done, len(self.plan.read), version))
 
     def _read_files(self) -> Iterator[FileRead]:
-        files = ((self.folder.find(file.path), file.path) for file in self.plan.read)
-        return read_files(files, self.options.ingest)
+        return read_source(self.folder, self.plan.read, self.options.ingest)
 
     def _take(self, read: FileRead, movable: dict[str, str], batch: Batch) -> None:
         """Turn what was read of a file, and what came inside it, into changes."""

@@ -62,8 +62,9 @@ def _list_files(index: Index) -> Iterator[_Found]:
         folder = _find_folder(source)
         if folder is None:
             continue
-        states, rules = index.files(source.name), read_rules(folder)
-        for file in FolderSource(folder).scan():
+        listed = FolderSource(folder)
+        states, rules = index.files(source.name), read_rules(listed)
+        for file in listed.scan():
             if file.path.endswith("/"):
                 continue
             state = states.get(file.path)

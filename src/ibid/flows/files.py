@@ -163,18 +163,24 @@ def take_document(read: FileRead, *, id: str) -> Document:
     if read.error is not None:
         raise read.error
     assert read.document is not None
-    return _locate(replace(read.document, attachments=()), read, id, read.file.path.as_uri())
+    return _locate(replace(read.document, attachments=()), read, id, _tell_uri(read))
 
 
 def take_attachment(read: FileRead, attachment: Document, *, id: str) -> Document:
     """A document that came inside a file, under this id, with the place and time of the file."""
-    return _locate(attachment, read, id, f"{read.file.path.as_uri()}#{quote(attachment.id)}")
+    return _locate(attachment, read, id, f"{_tell_uri(read)}#{quote(attachment.id)}")
 
 
 def _locate(document: Document, read: FileRead, id: str, source: str) -> Document:
     assert read.stat is not None
-    modified = datetime.fromtimestamp(read.stat.modified_ns / 1e9, UTC)
+    if (modified_ns := read.stat.modified_ns) == 0 and read.file.uri:  # its server tells no time
+        return replace(document, id=id, source=source)
+    modified = datetime.fromtimestamp(modified_ns / 1e9, UTC)
     return replace(document, id=id, source=source, modified_at=modified)
+
+
+def _tell_uri(read: FileRead) -> str:
+    return read.file.uri or read.file.path.as_uri()
 
 
 def time_each(reads: Iterable[FileRead], watch: Stopwatch) -> Iterator[FileRead]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ibid.errors import InputError
-from ibid.protocols import FileState, Index, SourceFile, SourceInfo
+from ibid.protocols import FileStat, FileState, Index, SourceFile, SourceInfo
 from ibid.records import Failed, Skipped
 from ibid.sources.rules import Rules
 
@@ -26,6 +26,11 @@ class Known:
     files: Mapping[str, FileState]
     hashes: Mapping[str, str]
     inside: Mapping[str, Sequence[str]]
+
+    def recall(self, path: str) -> FileStat | None:
+        """Which state of a file was looked at last, None for one that is new."""
+        state = self.files.get(path)
+        return None if state is None else state.stat
 
 
 def know_source(index: Index, source: SourceInfo) -> Known:

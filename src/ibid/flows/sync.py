@@ -14,15 +14,14 @@ from ibid.flows.options import OnProgress, SyncOptions
 from ibid.flows.plan import Known, Plan, guard_removals, know_source, make_plan, name_document
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
-from ibid.protocols import Embedder, Index, SourceInfo
+from ibid.protocols import Embedder, Index, Source, SourceInfo
 from ibid.records import IngestReport
-from ibid.sources.folder import FolderSource
 from ibid.sources.rules import read_rules
 from ibid.version import VERSION
 
 
 def sync_folder(
-    folder: FolderSource,
+    folder: Source,
     source: SourceInfo,
     options: SyncOptions,
     *,
@@ -37,11 +36,11 @@ def sync_folder(
     """
     watch, tally = Stopwatch(), Tally()
     with watch.timing("total"), index.writing():
-        rules = read_rules(folder.root)
+        rules = read_rules(folder)
         # Other rules speak of any file, and another ibid may read one better.
         recipe = f"{VERSION} {rules.hash}"
         known = know_source(index, source)
-        listing = list(folder.scan())
+        listing = list(folder.scan(known.recall))
         plan = make_plan(
             listing,
             known,

@@ -15,7 +15,7 @@ from ibid.protocols.changes import (
     Role,
     SetMetadata,
 )
-from ibid.protocols.documents import FileStat, Reader, Source, SourceFile
+from ibid.protocols.documents import Fetched, FileStat, Reader, Source, SourceFile
 from ibid.protocols.index import (
     FileState,
     FileStatus,
@@ -49,6 +49,7 @@ __all__ = [
     "Change",
     "EmbedTexts",
     "Embedder",
+    "Fetched",
     "FileOrigin",
     "FileStat",
     "FileState",

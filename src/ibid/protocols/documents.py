@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from ibid.errors import IbidError
 from ibid.records import Document
 
 
@@ -37,8 +39,26 @@ class SourceFile:
     skip: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A file of a source where it can be read: `path` lies on this machine, `uri` is its own place.
+
+    `stat` tells which state of it was fetched, None where that shows only when it is opened;
+    `media_type` is what its server says that it is. Of a file that could not be brought here,
+    `error` says why and the path is empty. A `copy` is removed by who has read it.
+    """
+
+    file: SourceFile
+    uri: str
+    path: Path = Path()
+    stat: FileStat | None = None
+    media_type: str | None = None
+    error: IbidError | None = None
+    copy: bool = False
+
+
 class Source(Protocol):
-    """Where documents come from: something that can be listed, and read file by file."""
+    """Where documents come from: what lies there, the stamp of each file, and its bytes."""
 
     @property
     def location(self) -> str:
@@ -50,8 +70,28 @@ class Source(Protocol):
         """After a scan, what could not be looked at, with the reason; a folder ends with `/`."""
         ...
 
-    def scan(self) -> Iterator[SourceFile]:
-        """Every file below the source, in the order of its path; nothing is read yet."""
+    def scan(
+        self, recall: Callable[[str], FileStat | None] = lambda path: None
+    ) -> Iterator[SourceFile]:
+        """Every file below the source, in the order of its path; nothing is read yet.
+
+        `recall` gives what is remembered of a path, for a source that has to ask whether it is
+        still so. Raises InputError when the listing can't be had whole.
+        """
+        ...
+
+    def fetch(self, files: Iterable[SourceFile], *, max_bytes: int) -> Iterator[Fetched]:
+        """Each of these files in their order, brought here; a few are fetched ahead, no more.
+
+        One that is larger than `max_bytes` is not. What goes wrong is the error of its file.
+        """
+        ...
+
+    def read_text(self, path: str) -> str | None:
+        """The text of a small file that stands beside the documents, None when there is none.
+
+        Raises ValueError for one that can't be read.
+        """
         ...
 
 

@@ -49,7 +49,8 @@ class FileToRead:
     """A file to be read: where it lies, and the name that tells its kind.
 
     `media_type` is guessed from name and content unless it is given; `password` opens the file
-    where it is encrypted; `languages` are those of its scans, by tesseract's names.
+    where it is encrypted; `languages` are those of its scans, by tesseract's names. `uri` is where
+    it lies, for a copy of what lies elsewhere.
     """
 
     path: Path
@@ -58,6 +59,7 @@ class FileToRead:
     media_type: str | None = None
     password: str | None = field(default=None, repr=False)
     languages: tuple[str, ...] = ()
+    uri: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,12 +22,13 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
-from pathlib import Path
 from typing import Any, Final, NoReturn, TypedDict, cast
+from urllib.parse import unquote
 
 from ibid.errors import BadSetting, InputError
+from ibid.protocols import Source
 from ibid.records import JSON, is_principal
-from ibid.sources.patterns import Patterns, parse_pattern, read_small_file
+from ibid.sources.patterns import Patterns, parse_pattern
 
 RULES_FILE: Final = "ibid.toml"
 
@@ -114,21 +115,27 @@ def merge_rules(rules: Iterable[Mapping[str, Any]]) -> RuleSet:
     )
 
 
-def read_rules(folder: Path) -> Rules:
-    """The rules of a folder; none without an `ibid.toml`.
+def read_rules(source: Source) -> Rules:
+    """The rules of a source; none without an `ibid.toml`.
 
     Raises BadSetting for a file that can't be understood whole, InputError for one that can't be
     read: a folder is never synced without the rules that say who may see it.
     """
-    path = folder / RULES_FILE
+    where = f"{_tell_place(source.location)}/{RULES_FILE}"
     try:
-        text = read_small_file(path)
+        text = source.read_text(RULES_FILE)
     except ValueError as error:
         raise InputError(
-            f"{path} can't be read: {error}",
+            f"{where} can't be read: {error}",
             hint="nothing was synced; mend the file, or remove it if it has no purpose",
         ) from error
-    return Rules() if text is None else parse_rules(text, str(path))
+    return Rules() if text is None else parse_rules(text, where)
+
+
+def _tell_place(location: str) -> str:
+    """Where a source lies, as people write it."""
+    folder = location.removeprefix("file://")
+    return location if folder == location else unquote(folder)
 
 
 def parse_rules(text: str, where: str) -> Rules:
