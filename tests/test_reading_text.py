@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import pytest
@@ -22,7 +23,7 @@ from ibid.reading.text import find_blocks
 from ibid.records import Block, BlockKind, Document
 
 
-def assert_tiles(text: str, blocks: tuple[Block, ...]) -> None:
+def assert_tiles(text: str, blocks: Sequence[Block]) -> None:
     assert [b.start for b in blocks] == [0, *(b.end for b in blocks[:-1])]
     assert blocks[-1].end == len(text)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from enum import Enum
 from typing import Any, Final, TypeVar
@@ -12,9 +12,7 @@ from ibid.records import (
     OWNER,
     Answer,
     AnswerStatus,
-    Block,
-    BlockKind,
-    Box,
+    Blocks,
     Citation,
     Claim,
     Contribution,
@@ -32,51 +30,13 @@ from ibid.records import (
 T = TypeVar("T")
 
 
-def pack_blocks(blocks: Iterable[Block]) -> list[list[Any]]:
-    """Each block as a list of plain values, its coordinates to the hundredth of a point."""
-    return [
-        [
-            block.kind.value,
-            block.start,
-            block.end,
-            block.level,
-            block.page,
-            block.place,
-            block.lines,
-            [_pack_box(box) for box in block.boxes],
-        ]
-        for block in blocks
-    ]
-
-
-def unpack_blocks(packed: Iterable[Any]) -> tuple[Block, ...]:
-    """The blocks that were packed."""
-    return tuple(
-        Block(
-            kind=BlockKind(kind),
-            start=start,
-            end=end,
-            level=level,
-            page=page,
-            place=place,
-            lines=(lines[0], lines[1]) if lines else None,
-            boxes=tuple(Box(*box) for box in boxes),
-        )
-        for kind, start, end, level, page, place, lines, boxes in packed
-    )
-
-
-def _pack_box(box: Box) -> list[float]:
-    return [box.page, *(round(n, 2) for n in (box.left, box.top, box.right, box.bottom))]
-
-
 def to_plain(value: object) -> Any:
     """A record, and all that it holds, as JSON values."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, Mapping):
         return {name: to_plain(one) for name, one in value.items()}
-    if isinstance(value, tuple | list):
+    if isinstance(value, tuple | list | Blocks):
         return [to_plain(one) for one in value]
     if isinstance(value, frozenset):
         return sorted(value)
@@ -144,7 +104,7 @@ _READERS: Final[Mapping[type, Mapping[str, Callable[[Any], Any]]]] = {
     Passage: {"context_key": bytes.fromhex},
     DocumentInfo: {"modified_at": _read_time},
     Document: {
-        "blocks": lambda packed: unpack_blocks(packed),
+        "blocks": Blocks,
         "allow": lambda names: None if names is None else frozenset(names),
         "modified_at": _read_time,
     },

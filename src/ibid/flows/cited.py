@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -33,7 +33,7 @@ def page_citations(
     )
 
 
-def _read_blocks(id: str, version: int, index: Index) -> tuple[Block, ...]:
+def _read_blocks(id: str, version: int, index: Index) -> Sequence[Block]:
     with suppress(UnknownDocument):
         return index.answers.read_document(id, version, OWNER).blocks
     return ()

@@ -21,10 +21,9 @@ from ibid.flows.options import check_allow
 from ibid.index.graph import mention_entities
 from ibid.language.analyzer import analyze, content_terms
 from ibid.language.detection import choose_document_language
-from ibid.plain import pack_blocks
 from ibid.protocols import Embedder, IndexedPassage, PutDocument
 from ibid.reading.text import find_blocks
-from ibid.records import JSON, Block, Document, Passage
+from ibid.records import JSON, Block, Blocks, Document, Passage
 
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
@@ -115,8 +114,8 @@ def hash_content(document: Document, recipe: str) -> str:
 
     Where a block lies in the file's lines is left out: it moves with every line put above it.
     """
-    blocks = json.dumps(pack_blocks(replace(block, lines=None) for block in document.blocks))
-    parts = (document.title or "", document.text, blocks, recipe)
+    rows = [(*row[:6], None, row[7]) for row in Blocks.of(document.blocks).rows]
+    parts = (document.title or "", document.text, json.dumps(rows), recipe)
     return blake3("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest(HASH_BYTES)
 
 

@@ -25,7 +25,7 @@ from ibid.flows.ingest import enumerate_ids, find_stored
 from ibid.flows.manifest import check_manifest
 from ibid.flows.options import EVERYTHING
 from ibid.flows.prepare import index_passage
-from ibid.plain import from_plain, pack_blocks, to_plain
+from ibid.plain import from_plain, to_plain
 from ibid.protocols import (
     FileStat,
     FileState,
@@ -35,7 +35,7 @@ from ibid.protocols import (
     SourceInfo,
     StoredDocument,
 )
-from ibid.records import Document, Passage
+from ibid.records import Blocks, Document, Passage
 from ibid.version import VERSION
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def _pack_document(stored: StoredDocument, passages: Sequence[Passage]) -> dict[
     document = stored.document
     return {
         "document": to_plain(replace(document, blocks=()))
-        | {"blocks": pack_blocks(document.blocks)},
+        | {"blocks": Blocks.of(document.blocks).rows},
         "content_hash": stored.content_hash,
         "language": stored.language,
         "source": stored.source,

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from ibid.plain import pack_blocks, unpack_blocks
-from ibid.records import JSON, Block
+from ibid.records import JSON, Block, Blocks
 
 
 def dump_json(value: object) -> str:
@@ -35,9 +34,9 @@ def read_time(value: object) -> datetime | None:
 
 def dump_blocks(blocks: Sequence[Block]) -> str:
     """The blocks as JSON without spaces."""
-    return json.dumps(pack_blocks(blocks), ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(Blocks.of(blocks).rows, ensure_ascii=False, separators=(",", ":"))
 
 
-def load_blocks(stored: str) -> tuple[Block, ...]:
+def load_blocks(stored: str) -> Blocks:
     """The blocks that were stored."""
-    return unpack_blocks(json.loads(stored))
+    return Blocks(json.loads(stored))

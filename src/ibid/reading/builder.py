@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from ibid.errors import EmptyDocument
-from ibid.records import Block, BlockKind, Box, Document
+from ibid.records import BlockKind, Blocks, Box, Document, make_corners
 
 _SEPARATOR: Final = "\n\n"
 _MAX_INDENT: Final = 24  # characters; deeper items of a list stand no further in
@@ -26,7 +26,10 @@ _UNSPACED: Final = re.compile(
 
 def normalize_text(text: str) -> str:
     r"""The text with `\n` as its only line end, no NUL, byte-order mark or half of a surrogate."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if "\0" in text:
+        text = text.replace("\0", "")
     if text.isascii():
         return text
     return _SURROGATE.sub("\ufffd", text.replace("\ufeff", ""))
@@ -35,6 +38,8 @@ def normalize_text(text: str) -> str:
 def trim_text(text: str) -> str:
     """The text without the blank lines before it and the white space after it."""
     text = text.rstrip()
+    if not text[:1].isspace():
+        return text
     indented = text.lstrip()
     return text[text.rfind("\n", 0, len(text) - len(indented)) + 1 :]
 
@@ -83,8 +88,10 @@ class _Item:
     marker: str
 
 
-_Rest: TypeAlias = tuple[int, int | None, tuple[Box, ...], tuple[int, int] | None, str | None]
-"""Level, page, boxes, lines and place of a block."""
+_Rest: TypeAlias = tuple[
+    int, int | None, str | None, tuple[int, int] | None, Sequence[Sequence[float]]
+]
+"""Level, page, place, lines and boxes of a block, as its row has them."""
 
 
 class DocumentBuilder:
@@ -124,7 +131,9 @@ class DocumentBuilder:
             self._append_to_list(text, lines)
             return
         self._finish_list()
-        self._put(text, kind, (level, page, boxes, lines, self.place))
+        self._put(
+            text, kind, (level, page, self.place, lines, make_corners(boxes) if boxes else ())
+        )
 
     def open_item(self, marker: str) -> None:
         """Begin a list item, "-" or "1." being its marker; within another item it is nested."""
@@ -154,11 +163,12 @@ class DocumentBuilder:
         if not self._blocks:
             raise EmptyDocument("no text in it")
         ends = [start for _, start, _ in self._blocks[1:]] + [self._length]
-        blocks = tuple(
-            Block(kind, start, end, *rest)
+        rows = [
+            (kind, start, end, *rest)
             for (kind, start, rest), end in zip(self._blocks, ends, strict=True)
-        )
-        return Document(id="", text=_SEPARATOR.join(self._texts), blocks=blocks, **fields)
+        ]
+        text = _SEPARATOR.join(self._texts)
+        return Document(id="", text=text, blocks=Blocks(rows), **fields)
 
     def _append_to_list(self, text: str, lines: tuple[int, int] | None) -> None:
         item = self._items[-1]
@@ -180,7 +190,7 @@ class DocumentBuilder:
             lines = (min(self._list_lines)[0], max(end for _, end in self._list_lines))
         text = "\n".join(self._list_texts)
         self._list_texts, self._list_lines = [], []
-        self._put(text, BlockKind.LIST, (0, None, (), lines, self._list_place))
+        self._put(text, BlockKind.LIST, (0, None, self._list_place, lines, ()))
 
     def _put(self, text: str, kind: BlockKind, rest: _Rest) -> None:
         start = self._length + len(_SEPARATOR) if self._texts else 0

@@ -14,8 +14,7 @@ from typing import Any, Final
 
 from ibid import errors
 from ibid.errors import IbidError, UnreadableDocument
-from ibid.plain import pack_blocks, unpack_blocks
-from ibid.records import Document
+from ibid.records import Blocks, Document
 
 MAX_FRAME: Final = 256 * 1024 * 1024
 """Bytes of header and body beyond which a document is too large to be taken."""
@@ -79,7 +78,7 @@ def _pack_header(document: Document, length: int) -> dict[str, Any]:
     return {
         "id": document.id,
         "bytes": length,
-        "blocks": pack_blocks(document.blocks),
+        "blocks": Blocks.of(document.blocks).rows,
         "title": document.title,
         "media_type": document.media_type,
         "metadata": document.metadata,
@@ -102,7 +101,7 @@ def _unpack_header(header: Mapping[str, Any], text: bytes) -> Document:
     return Document(
         id=header["id"],
         text=text.decode("utf-8"),
-        blocks=unpack_blocks(header["blocks"]),
+        blocks=Blocks(header["blocks"]),
         title=header["title"],
         media_type=header["media_type"],
         metadata=header["metadata"],

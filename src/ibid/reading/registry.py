@@ -106,7 +106,7 @@ def read_bytes(
     return replace(document, media_type=media_type, blocks=limit_blocks(document.blocks))
 
 
-def limit_blocks(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def limit_blocks(blocks: Sequence[Block]) -> Sequence[Block]:
     """The blocks, neighbouring paragraphs joined where there are more than MAX_BLOCKS.
 
     Each costs some hundred bytes in every process that holds it, so a file of empty lines must not

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, repeat
 from typing import Final
 
 from ibid.errors import EmptyDocument
 from ibid.reading.builder import normalize_text, trim_text
 from ibid.reading.encodings import decode_bytes
-from ibid.records import Block, BlockKind, Document
+from ibid.records import Block, BlockKind, Blocks, Document
 
-_BLANK_LINES: Final = re.compile(r"\n[^\S\n]*\n\s*")
+_GAP: Final = re.compile(r"(\n[^\S\n]*\n\s*)")
 
 
 def read_text(data: bytes, name: str) -> Document:
@@ -27,26 +28,33 @@ def build_text(source: str, *, line: int = 1) -> Document:
     text = trim_text(source)
     if not text:
         raise EmptyDocument("no text in it")
-    line += source.count("\n", 0, source.index(text))
-    blocks = []
-    for start, end in pairwise(_find_bounds(text)):
-        content = text[start:end]
-        last = line + content.rstrip().count("\n")
-        blocks.append(Block(BlockKind.PARAGRAPH, start, end, 0, None, (), (line, last)))
-        line += content.count("\n")
-    return Document(id="", text=text, blocks=tuple(blocks))
+    line += source.count("\n", 0, len(source.rstrip()) - len(text))
+    return Document(id="", text=text, blocks=_tile(_GAP.split(text), line))
 
 
-def find_blocks(text: str) -> tuple[Block, ...]:
+def find_blocks(text: str) -> Sequence[Block]:
     """One block a paragraph, by the blank lines; they tile any text, none for an empty one."""
     if not text:
         return ()
-    spans = pairwise(_find_bounds(text))
-    return tuple(Block(BlockKind.PARAGRAPH, start, end) for start, end in spans)
+    pieces = _GAP.split(text)
+    if len(pieces) > 1 and not pieces[-1]:  # the text ends with blank lines
+        pieces[-3:] = ["".join(pieces[-3:])]
+    if len(pieces) > 1 and not pieces[0].strip():  # or begins with some
+        pieces[:3] = ["".join(pieces[:3])]
+    return _tile(pieces)
 
 
-def _find_bounds(text: str) -> list[int]:
-    """Where the paragraphs of a text begin, and where the last one ends."""
-    first, whole = len(text) - len(text.lstrip()), len(text)
-    spans = (gap.span() for gap in _BLANK_LINES.finditer(text))
-    return [0, *(end for start, end in spans if first < start and end < whole), whole]
+def _tile(pieces: Sequence[str], line: int | None = None) -> Blocks:
+    """The blocks of a text in pieces: paragraph, gap, paragraph, and so on; with lines from `line`.
+
+    Made column by column: a long text has thousands of paragraphs.
+    """
+    bounds = list(accumulate(map(len, pieces), initial=0))
+    lines: Iterable[tuple[int, int] | None] = repeat(None)
+    if line is not None:
+        breaks = list(accumulate(map(str.count, pieces, repeat("\n")), initial=line))
+        lines = zip(breaks[::2], breaks[1::2], strict=True)
+    starts, ends = bounds[:-1:2], [*bounds[2::2], *bounds[-1:]]
+    same = (repeat(0), repeat(None), repeat(None))
+    columns = (repeat(BlockKind.PARAGRAPH), starts, ends, *same, lines, repeat(()))
+    return Blocks(list(zip(*columns, strict=False)))

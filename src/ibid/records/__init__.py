@@ -20,12 +20,10 @@ from ibid.records.answers import (
     Request,
     Verdict,
 )
+from ibid.records.blocks import Block, BlockKind, BlockRow, Blocks, Box, make_corners
 from ibid.records.documents import (
     JSON,
     OWNER,
-    Block,
-    BlockKind,
-    Box,
     Document,
     DocumentInfo,
     Failed,
@@ -58,6 +56,8 @@ __all__ = [
     "AskContext",
     "Block",
     "BlockKind",
+    "BlockRow",
+    "Blocks",
     "Box",
     "Citation",
     "CitedPlace",
@@ -90,4 +90,5 @@ __all__ = [
     "TraceStep",
     "Verdict",
     "is_principal",
+    "make_corners",
 ]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from ibid.records.documents import JSON, Box, Principals
+from ibid.records.blocks import Box
+from ibid.records.documents import JSON, Principals
 from ibid.records.questions import Hit, SearchMode, TraceStep
 
 

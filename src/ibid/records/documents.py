@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, TypeAlias, TypeGuard
+
+from ibid.records.blocks import Block
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
 
@@ -36,53 +38,6 @@ def is_principal(name: object) -> TypeGuard[str]:
     return named and name.isprintable() and " " not in name  # no other space is printable
 
 
-class BlockKind(enum.StrEnum):
-    """What a block of a document is."""
-
-    HEADING = "heading"
-    PARAGRAPH = "paragraph"
-    LIST = "list"
-    TABLE = "table"
-    CODE = "code"
-    PAGE_BREAK = "page_break"
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """A rectangle on a page, in points from the page's top left corner."""
-
-    page: int
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """One heading, paragraph, list, table or code block; a document's blocks tile its text.
-
-    The white space between two blocks belongs to the first of them. `level` is 1 to 6 for a
-    heading and 0 for the rest; `page` counts from 1, slides too; `place` says where else it is
-    found, such as "Prices!A2:D9", "cell 5" or "00:01:10"; `lines` are the first and last line in
-    the source file, from 1, where the format has lines.
-    """
-
-    kind: BlockKind
-    start: int
-    end: int
-    level: int = 0
-    page: int | None = None
-    boxes: tuple[Box, ...] = ()
-    lines: tuple[int, int] | None = None
-    place: str | None = None
-
-    @property
-    def span(self) -> slice:
-        """The block's place in its document: `document.text[block.span]`."""
-        return slice(self.start, self.end)
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
     """One document as a reader sees it; `text` is the one truth for offsets.
@@ -95,7 +50,7 @@ class Document:
 
     id: str
     text: str
-    blocks: tuple[Block, ...] = ()
+    blocks: Sequence[Block] = ()
     title: str | None = None
     source: str | None = None
     media_type: str = "text/plain"
