@@ -28,7 +28,7 @@ from results import make_parser, save_results
 from texts import write_folder
 
 import ibid
-from ibid.flows.files import read_files
+from ibid.flows.taking import read_files
 from ibid.testing.embedders import HashingEmbedder
 
 MOST_WALKS: Final = 5.0

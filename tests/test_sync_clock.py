@@ -6,12 +6,15 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import ibid
 from conftest import find, hide_change, list_ids, open_hashing, write
+from ibid.flows.options import IngestOptions
+from ibid.flows.taking import read_files, take_document
 from ibid.protocols import FileStat
 from ibid.reading import child
 from test_sync import counts
@@ -136,3 +139,13 @@ def test_a_clock_that_was_set_back_loses_nothing(
         assert find(library, "dunlin") == ["a.md"]
         assert find(library, "walrus") == []
         assert library.verify() == []
+
+
+def test_a_time_that_no_calendar_has_is_no_time(folder: Path, library: ibid.Library) -> None:
+    write(folder, {"a.md": WALRUS})
+    (read,) = read_files([(folder / "a.md", "a.md")], IngestOptions())
+    assert read.stat is not None
+    late = replace(read, stat=read.stat._replace(modified_ns=2**63 - 1))
+    assert take_document(late, id="a.md").modified_at is not None  # the year 2262
+    late = replace(read, stat=read.stat._replace(modified_ns=10**21))
+    assert take_document(late, id="a.md").modified_at is None

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ibid.flows.manifest import check_manifest, describe_library
 from ibid.flows.options import (
@@ -41,6 +42,9 @@ from ibid.records import (
 )
 from ibid.shelf import Shelf
 from ibid.upkeep import Upkeep
+
+if TYPE_CHECKING:
+    from ibid.reading.kept import KeptReaders
 
 
 class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
@@ -92,16 +96,24 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         flags: Mapping[str, JSON] | None = None,
         folder: Path | None = None,
         password: str | None = None,
+        ruled: bool = True,
     ) -> IngestReport:
         """Read files, folders walked, into documents; ids are paths relative to `folder`.
 
         `folder` is the current one unless given. An id that exists is refused, with nothing
-        changed, unless `overwrite`. `password` opens encrypted files. Raises DuplicateDocument or
-        BadQuery.
+        changed, unless `overwrite`. `password` opens encrypted files. Unless `ruled` is False,
+        files obey the rules and ignore files of all folders that they lie in. Raises
+        DuplicateDocument, BadQuery, or what is wrong with the rules, with nothing changed.
         """
         from ibid.flows.files import find_files, write_files
+        from ibid.sources.above import Above
 
-        files = find_files([Path(path) for path in paths], id=id, folder=folder or Path.cwd())
+        files = find_files(
+            [Path(path) for path in paths],
+            id=id,
+            folder=folder or Path.cwd(),
+            above=Above() if ruled else None,
+        )
         return write_files(
             files,
             index=self._index,
@@ -139,6 +151,7 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
             checksum=checksum,
             dry_run=dry_run,
             allow_emptying=allow_emptying,
+            lend_readers=self._readers.lend,
         )
         return sync_folder(
             source,
@@ -148,6 +161,14 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
             embedder=self._parts.embedder,
             on_progress=on_progress,
         )
+
+    @cached_property
+    def _readers(self) -> KeptReaders:
+        """The readers of synced folders, kept from one sync to the next."""
+        from ibid.flows.taking import open_readers
+        from ibid.reading.kept import KeptReaders
+
+        return KeptReaders(partial(open_readers, self._parts.ingest))
 
     def remove(self, *ids: str, purge: bool = False) -> IngestReport:
         """Hide documents from now on; with `purge`, erase them from every version.
@@ -353,6 +374,8 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
 
     def close(self) -> None:
         """Let go of the library; calling it again does nothing."""
+        if "_readers" in vars(self):
+            self._readers.close()
         self._index.close()
         self._parts.close_models()
 

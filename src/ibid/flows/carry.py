@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,17 +10,32 @@ from ibid.chunking.options import choose_chunking
 from ibid.errors import DuplicateDocument, IbidError
 from ibid.flows.batch import Batch
 from ibid.flows.fetch import read_source
-from ibid.flows.files import SKIPS, take_attachment, take_document, time_each
-from ibid.flows.ingest import find_stored
+from ibid.flows.ingest import find_stored, layer_over
 from ibid.flows.options import EVERYTHING, OnProgress, Progress, SyncOptions
 from ibid.flows.plan import Known, Plan, find_movable, name_document
 from ibid.flows.prepare import clean_document, hash_content
 from ibid.flows.stopwatch import Stopwatch
+from ibid.flows.taking import (
+    SKIPS,
+    Take,
+    inherit_access,
+    list_attachments,
+    take_document,
+    time_each,
+)
 from ibid.flows.tally import Tally
-from ibid.protocols import Embedder, FileState, FileStatus, Index, Snapshot, Source, SourceInfo
+from ibid.protocols import (
+    Embedder,
+    FileState,
+    FileStatus,
+    Index,
+    Snapshot,
+    Source,
+    SourceInfo,
+    StoredDocument,
+)
 from ibid.reading.pool import FileRead
 from ibid.records import Document, Failed, Incomplete, Skipped
-from ibid.sources.layers import layer_metadata
 from ibid.sources.rules import Rules
 
 
@@ -69,7 +84,8 @@ class Sync:
             on_progress(Progress(done, len(self.plan.read), version))
 
     def _read_files(self) -> Iterator[FileRead]:
-        return read_source(self.folder, self.plan.read, self.options.ingest)
+        options = self.options
+        return read_source(self.folder, self.plan.read, options.ingest, options.lend_readers)
 
     def _take(self, read: FileRead, movable: dict[str, str], batch: Batch) -> None:
         """Turn what was read of a file, and what came inside it, into changes."""
@@ -80,9 +96,8 @@ class Sync:
         if read.incomplete:
             id = name_document(self.source, path)
             self.tally.incomplete.append(Incomplete(id, read.incomplete))
-        inside = {f"{path}/{one.id}": one for one in read.document.attachments}
-        for place, attachment in inside.items():
-            take = partial(take_attachment, read, attachment)
+        inside = {f"{path}/{name}": take for name, take in list_attachments(read).items()}
+        for place, take in inside.items():
             self._take_one(place, take, read, movable, batch, container=path)
         for place in self.known.inside.get(path, ()):
             if place not in inside:
@@ -92,7 +107,7 @@ class Sync:
     def _take_one(
         self,
         path: str,
-        take: Callable[..., Document],
+        take: Take,
         read: FileRead,
         movable: dict[str, str],
         batch: Batch,
@@ -135,29 +150,28 @@ class Sync:
         chunking = self.options.ingest.chunking
         if rules.chunking:
             chunking = choose_chunking(**rules.chunking)
-        stored = find_stored(self.snapshot, [document.id]).get(document.id)
-        if stored is not None and stored.source != self.source.name:
-            raise DuplicateDocument(
-                f"a document {document.id!r} exists that did not come from this folder",
-                hint="remove it, or sync the folder with another --prefix",
-            )
+        stored = self._find_own(document.id)
         if stored is None:
             recipe = self.options.ingest.tell_recipe(chunking)
             moved = movable.pop(hash_content(document, recipe), None)
             stored = self.snapshot.document(moved, EVERYTHING) if moved is not None else None
-        kept = stored.overrides if stored is not None else {}
-        allow = stored.info.allow if stored is not None else inherited
-        layered = layer_metadata(document, rules, kept=kept, flags={}, previous_allow=allow)
+        layered, kept = layer_over(document, stored, {}, rules=rules, inherited=inherited)
         return batch.write(layered, stored, overrides=kept, chunking=chunking)
 
+    def _find_own(self, id: str) -> StoredDocument | None:
+        """What the library holds of this source under an id; DuplicateDocument for another's."""
+        stored = find_stored(self.snapshot, [id]).get(id)
+        if stored is not None and stored.source != self.source.name:
+            raise DuplicateDocument(
+                f"a document {id!r} exists that did not come from this folder",
+                hint="remove it, or sync the folder with another --prefix",
+            )
+        return stored
+
     def _find_access(self, container: str) -> frozenset[str] | None:
-        """Who may see a file that holds others: as it was, or as the folder's rules have it."""
         id = name_document(self.source, container)
         stored = find_stored(self.snapshot, [id]).get(id)
-        if stored is not None and stored.info.allow is not None:
-            return stored.info.allow
-        rules = self.rules.for_path(container)
-        return rules.locked.allow if rules.locked.allow is not None else rules.open.allow
+        return inherit_access(stored, self.rules.for_path(container))
 
     def _remove(self, ids: set[str], batch: Batch) -> None:
         """Remove those of these documents that this source holds."""

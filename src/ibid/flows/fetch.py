@@ -6,16 +6,18 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ibid.flows.options import IngestOptions
+from ibid.flows.options import IngestOptions, LendReaders
+from ibid.flows.taking import open_readers
 from ibid.protocols import Fetched, Source, SourceFile
-from ibid.reading.pool import FileRead, FileToRead, ReaderPool
+from ibid.reading.pool import FileRead, FileToRead
 
 
 def read_source(
-    source: Source, files: Iterable[SourceFile], options: IngestOptions
+    source: Source, files: Iterable[SourceFile], options: IngestOptions, lend: LendReaders | None
 ) -> Iterator[FileRead]:
     """What comes of each file, in order; read in children, a few ahead.
 
+    These are lent by `lend`, or end with the last file.
     A file is named by its path in the source, and its stat is that of what was fetched.
     """
     waiting: deque[Fetched] = deque()
@@ -26,9 +28,7 @@ def read_source(
             if fetched.error is None:
                 yield _want(fetched, options)
 
-    with ReaderPool(
-        options.readers, wall_s=options.read_seconds, memory_bytes=options.read_bytes
-    ) as pool:
+    with lend() if lend else open_readers(options) as pool:
         for read in pool.read(bring()):
             yield from _give_up(waiting, options)
             fetched = waiting.popleft()

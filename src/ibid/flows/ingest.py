@@ -23,6 +23,7 @@ from ibid.protocols import (
 )
 from ibid.records import JSON, Document, IngestReport
 from ibid.sources.layers import apply_overrides, layer_metadata, merge_overrides
+from ibid.sources.rules import RuleSet
 
 
 def write_documents(
@@ -109,12 +110,21 @@ def set_metadata(ids: Sequence[str], said: Mapping[str, JSON], *, index: Index) 
 
 
 def layer_over(
-    document: Document, stored: StoredDocument | None, flags: Mapping[str, JSON]
+    document: Document,
+    stored: StoredDocument | None,
+    flags: Mapping[str, JSON],
+    *,
+    rules: RuleSet | None = None,
+    inherited: frozenset[str] | None = None,
 ) -> tuple[Document, dict[str, JSON]]:
-    """The document with what was set before and what flags say now; what to keep of both."""
+    """The document with what rules say, what was set before and what flags say now; what to keep
+    of the last two.
+
+    A new document of which nothing is said is for those who are `inherited`; None: for everyone.
+    """
     kept = stored.overrides if stored is not None else {}
-    allow = stored.info.allow if stored is not None else None
-    layered = layer_metadata(document, kept=kept, flags=flags, previous_allow=allow)
+    allow = stored.info.allow if stored is not None else inherited
+    layered = layer_metadata(document, rules, kept=kept, flags=flags, previous_allow=allow)
     return layered, merge_overrides(kept, flags)
 
 

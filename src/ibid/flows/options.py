@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from ibid.flows.rewriter import Rewriter
     from ibid.ranking.rewriting import Method
     from ibid.ranking.synonyms import Synonyms
+    from ibid.reading.pool import ReaderPool
 
 EVERYTHING: Final = Scope(OWNER, include_archived=True)
 """The owner's scope, in which whoever may write sees what is there."""
@@ -70,15 +72,20 @@ class IngestOptions:
         return f"{chunking} with contexts by {self.contextualizer.generator.name}"
 
 
+LendReaders: TypeAlias = "Callable[[], AbstractContextManager[ReaderPool]]"
+"""Lends a pool of readers for the length of a `with`."""
+
+
 @dataclass(frozen=True, slots=True)
 class SyncOptions:
     """How a folder is synced: `checksum` reads every file, `allow_emptying` lets more than half of
-    the documents go."""
+    the documents go. Without `lend_readers`, files are read in children that end with the sync."""
 
     ingest: IngestOptions = IngestOptions()
     checksum: bool = False
     dry_run: bool = False
     allow_emptying: bool = False
+    lend_readers: LendReaders | None = None
 
 
 @dataclass(frozen=True, slots=True)

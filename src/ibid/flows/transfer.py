@@ -113,8 +113,8 @@ def _write_archive(archive: zipfile.ZipFile, made: Manifest, index: Index) -> Tr
     with archive.open(SOURCES, "w", force_zip64=True) as file:
         sources = index.sources()
         for source in sources:
-            files = list(index.files(source.name).values())
-            file.write(_dump_line({"source": to_plain(source), "files": to_plain(files)}))
+            files = [_pack_file(state) for state in index.files(source.name).values()]
+            file.write(_dump_line({"source": to_plain(source), "files": files}))
     _write_vectors(archive, list(hashes), index)
     header = {"format": FORMAT, "ibid": VERSION, "manifest": dataclasses.asdict(made)}
     archive.writestr(MANIFEST, json.dumps(header, indent=1))
@@ -146,6 +146,16 @@ def _pack_document(stored: StoredDocument, passages: Sequence[Passage]) -> dict[
         "overrides": to_plain(stored.overrides),
         "passages": to_plain(passages),
     }
+
+
+def _pack_file(state: FileState) -> dict[str, Any]:
+    return state._asdict() | {"stat": state.stat._asdict()}
+
+
+def _unpack_file(plain: Mapping[str, Any]) -> FileState:
+    """The state of a file; what this ibid does not know of it is left out."""
+    known = {name: value for name, value in plain.items() if name in FileState._fields}
+    return FileState(**known | {"stat": FileStat(**plain["stat"])})
 
 
 def _dump_line(values: Mapping[str, Any]) -> bytes:
@@ -264,10 +274,7 @@ class _Import:
             )
             self._index.put_source(source)
             if with_files:
-                files = [
-                    replace(from_plain(FileState, file), stat=FileStat(**file["stat"]))
-                    for file in line["files"]
-                ]
+                files = [_unpack_file(file) for file in line["files"]]
                 self._index.commit([], {}, source=source.name, files=files)
         return len(lines)
 

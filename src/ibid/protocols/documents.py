@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ibid.errors import IbidError
 from ibid.records import Document
 
 
-@dataclass(frozen=True, slots=True)
-class FileStat:
+class FileStat(NamedTuple):
     """What tells, without reading it, whether a file is the one that was read before.
+
+    A tuple, as one is made and compared for every file of every sync.
 
     `changed_ns` is the time that the system keeps of any change, which nobody can set; 0 in what is
     remembered of a file that must be read again, as it may have changed in the moment it was read.
@@ -27,8 +28,7 @@ class FileStat:
     tag: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceFile:
+class SourceFile(NamedTuple):
     """A file that a source offers: `path` is relative to the source, with `/`.
 
     `skip` is the reason why it is not to be read, None when it is.

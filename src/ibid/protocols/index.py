@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from ibid.protocols.answers import AnswerLog
 from ibid.protocols.changes import Change, Role
@@ -53,8 +53,7 @@ class Mention:
 FileStatus: TypeAlias = Literal["read", "failed", "skipped"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileState:
+class FileState(NamedTuple):
     """What a source knows of one of its files since it was last looked at.
 
     `error` is the kind of error and `message` the reason of one that isn't read. `bytes_hash` is

@@ -7,7 +7,6 @@ answers on standard output. It can be killed at any moment: it holds nothing and
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import os
 import resource
 import signal
@@ -117,7 +116,7 @@ def _answer_request(request: Mapping[str, Any], answer: Callable[[bytes], None])
 
     def look(file: FileStat, head: bytes) -> None:
         nonlocal media_type
-        answer(pack_frame({"stat": dataclasses.astuple(_doubt_fresh(file, time.time_ns()))}))
+        answer(pack_frame({"stat": _doubt_fresh(file, time.time_ns())}))
         media_type = media_type or guess_media_type(request["name"], head)
         load_reader(media_type)
 
@@ -180,7 +179,7 @@ def _doubt_fresh(file: FileStat, now: int) -> FileStat:
     whole_seconds = file.changed_ns % 10**9 == 0
     grain = _COARSE_NS if whole_seconds else _GRAIN_NS
     if now - grain <= file.changed_ns <= now + _SKEW_NS:
-        return dataclasses.replace(file, changed_ns=0)
+        return file._replace(changed_ns=0)
     return file
 
 

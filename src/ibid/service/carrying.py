@@ -31,7 +31,8 @@ def _write(library: Library, uploads: Uploads, part: Mapping[str, Any], job: Job
     if not overwrite and job.attempts and (version := _find_written(library, part)) is not None:
         report = {"version": version, "added": [id]}
     elif path is not None:
-        report = shape_report(library.add_files([path], id=id, overwrite=overwrite, flags=said))
+        written = library.add_files([path], id=id, overwrite=overwrite, flags=said, ruled=False)
+        report = shape_report(written)
     else:
         write = library.update if overwrite else library.ingest
         report = shape_report(write(_make_document(part), flags=said))

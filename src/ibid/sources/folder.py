@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ibid.errors import InputError
 from ibid.protocols import Fetched, FileStat, SourceFile
+from ibid.sources.above import Above, spell
 from ibid.sources.patterns import read_small_file
 from ibid.sources.walk import Walk, refuse_name
 
@@ -19,7 +20,7 @@ class FolderSource:
     Hidden files, and what `.ibidignore` names, are skipped; a skipped folder is one entry whose
     path ends with `/`. No link is followed: nothing is listed from elsewhere, no walk is endless,
     and no file escapes the rules of the place where it lies. Names stay as they are written on
-    disk.
+    disk. With `above`, the ignore files of the folders above are honoured too.
 
     `unreadable` holds, after a scan, each folder (its path ends with `/`) and file that could not
     be looked at, with the reason: what lies there is unknown, and must not be taken for gone.
@@ -27,9 +28,10 @@ class FolderSource:
     Raises InputError when there is no such folder.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], *, above: Above | None = None) -> None:
         self.root = Path(path).expanduser().resolve()
         self.unreadable: dict[str, str] = {}
+        self._above = above
         if not self.root.is_dir():
             what = "isn't a folder" if self.root.exists() else "doesn't exist"
             raise InputError(f"{self.root} {what}", hint="give the path of a folder to sync")
@@ -48,7 +50,11 @@ class FolderSource:
         folder itself can't be listed.
         """
         self.unreadable.clear()
-        yield from Walk(self, self.unreadable).scan()
+        walk = Walk(self, self.unreadable)
+        if self._above is not None:
+            ignores = self._above.list_ignores(self.root)
+            walk = Walk(self, self.unreadable, ignores, spell(self.root, folder=True))
+        yield from walk.scan()
         if reason := self.unreadable.get(""):
             raise InputError(
                 f"{self.root} can't be listed: {reason}", hint="nothing was changed; try again"
@@ -64,7 +70,7 @@ class FolderSource:
 
     def list_folder(self, path: str) -> list[tuple[str, os.DirEntry[str]]]:
         """The entries of a folder by their names, a folder's with `/`. Raises OSError."""
-        with os.scandir(self.root / path) as listing:
+        with os.scandir(f"{self.root}/{path}") as listing:
             return [(_name_entry(entry), entry) for entry in listing]
 
     def look_at(self, path: str, entry: os.DirEntry[str]) -> SourceFile | None:
@@ -84,7 +90,7 @@ class FolderSource:
 
     def holds(self, path: str) -> bool:
         """Whether there is such a file."""
-        return os.path.exists(self.root / path)
+        return os.path.exists(f"{self.root}/{path}")
 
     def read_text(self, path: str) -> str | None:
         """The text of a small file, None when there is none. Raises ValueError."""

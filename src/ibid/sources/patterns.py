@@ -6,7 +6,7 @@ import re
 import stat
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from pathspec import GitIgnoreSpec
 
@@ -55,9 +55,20 @@ class Patterns:
         return None
 
 
+def decide_nearest(ignores: Ignores, path: str) -> bool:
+    """Whether the last patterns that say anything of a path ignore it."""
+    said = (patterns.decide(path[depth:]) for depth, patterns in reversed(ignores))
+    return next((ignored for ignored in said if ignored is not None), False)
+
+
 def _reaches_end(found: re.Match[str], path: str) -> bool:
     """Whether a path itself matched: the one group of pathspec is the slash after a folder."""
     return found.lastindex is None or found.end(found.lastindex) == len(path)
+
+
+Ignores: TypeAlias = tuple[tuple[int, Patterns], ...]
+"""Patterns of folders, the nearest last, each with the length of its folder's path, from which on
+paths are matched with them."""
 
 
 def parse_pattern(pattern: str) -> Patterns:

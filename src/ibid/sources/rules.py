@@ -22,13 +22,14 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, time
+from pathlib import Path
 from typing import Any, Final, NoReturn, TypedDict, cast
 from urllib.parse import unquote
 
 from ibid.errors import BadSetting, InputError
 from ibid.protocols import Source
 from ibid.records import JSON, is_principal
-from ibid.sources.patterns import Patterns, parse_pattern
+from ibid.sources.patterns import Patterns, parse_pattern, read_small_file
 
 RULES_FILE: Final = "ibid.toml"
 
@@ -115,19 +116,51 @@ def merge_rules(rules: Iterable[Mapping[str, Any]]) -> RuleSet:
     )
 
 
+def join_rule_sets(outer: RuleSet, inner: RuleSet) -> RuleSet:
+    """What the rules of a folder, and of one inside it, say of one file together.
+
+    It is for those whom each of them allows, and left out where any leaves it out; of all else the
+    inner ones have the last word. Who may see it is locked where any locks it.
+    """
+    said = [rules for both in (outer, inner) for rules in (both.open, both.locked)]
+    allowing = [one.allow for one in said if one.allow is not None]
+    allow = frozenset.intersection(*allowing) if allowing else None
+    locks = outer.locked.allow is not None or inner.locked.allow is not None
+    return RuleSet(
+        open=_join_said(outer.open, inner.open, None if locks else allow),
+        locked=_join_said(outer.locked, inner.locked, allow if locks else None),
+        chunking=inner.chunking or outer.chunking,
+        ignore=outer.ignore or inner.ignore,
+    )
+
+
+def _join_said(outer: Said, inner: Said, allow: frozenset[str] | None) -> Said:
+    archived = outer.archived if inner.archived is None else inner.archived
+    return Said(allow, {**outer.tags, **inner.tags}, archived)
+
+
 def read_rules(source: Source) -> Rules:
     """The rules of a source; none without an `ibid.toml`.
 
     Raises BadSetting for a file that can't be understood whole, InputError for one that can't be
     read: a folder is never synced without the rules that say who may see it.
     """
-    where = f"{_tell_place(source.location)}/{RULES_FILE}"
+    return _read_rules(source.read_text, _tell_place(source.location))
+
+
+def read_folder_rules(folder: Path) -> Rules:
+    """The same of a folder on this machine."""
+    return _read_rules(lambda name: read_small_file(folder / name), str(folder))
+
+
+def _read_rules(read_text: Callable[[str], str | None], place: str) -> Rules:
+    where = f"{place}/{RULES_FILE}"
     try:
-        text = source.read_text(RULES_FILE)
+        text = read_text(RULES_FILE)
     except ValueError as error:
         raise InputError(
             f"{where} can't be read: {error}",
-            hint="nothing was synced; mend the file, or remove it if it has no purpose",
+            hint="nothing was changed; mend the file, or remove it if it has no purpose",
         ) from error
     return Rules() if text is None else parse_rules(text, where)
 
@@ -252,4 +285,4 @@ _KEYS: Final[dict[str, tuple[Callable[[object], Any], str]]] = {
 
 
 def _refuse(where: str, what: str, hint: str) -> NoReturn:
-    raise BadSetting(f"{where}: {what}", hint=f"{hint}; nothing was synced")
+    raise BadSetting(f"{where}: {what}", hint=f"{hint}; nothing was changed")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 from ibid.protocols import FileStat, SourceFile
-from ibid.sources.patterns import Patterns, parse_patterns
+from ibid.sources.patterns import Ignores, Patterns, decide_nearest, parse_patterns
 from ibid.sources.rules import RULES_FILE
 
 IGNORE_FILE: Final = ".ibidignore"
@@ -56,16 +56,25 @@ class Tree(Protocol[EntryT]):
 class _Place:
     """A folder below the source: its path with `/` at the end, and the patterns that reach it.
 
-    Each of `ignores` holds from a depth on: the length of its folder's path; the nearest is last.
+    Paths are matched with `above` before them, where the patterns of folders above are among these.
     """
 
     path: str
-    ignores: tuple[tuple[int, Patterns], ...]
+    ignores: Ignores
+    above: str
+
+    def enter(self, path: str) -> _Place:
+        """A folder in this one."""
+        return _Place(path, self.ignores, self.above)
+
+    def ignore_too(self, patterns: Patterns) -> _Place:
+        """The same with the patterns of this very folder."""
+        depth = len(self.above) + len(self.path)
+        return _Place(self.path, (*self.ignores, (depth, patterns)), self.above)
 
     def ignores_path(self, path: str) -> bool:
         """Whether the nearest patterns that say anything of the path ignore it."""
-        said = (patterns.decide(path[depth:]) for depth, patterns in reversed(self.ignores))
-        return next((ignored for ignored in said if ignored is not None), False)
+        return decide_nearest(self.ignores, self.above + path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +83,20 @@ class Walk(Generic[EntryT]):
 
     Hidden files, and what `.ibidignore` names, are skipped; a skipped folder is one entry whose
     path ends with `/`. What could not be looked at is put into `unreadable` with the reason.
+    `ignores` are the patterns of folders above the tree, whose own path from there is `above`.
     """
 
     tree: Tree[EntryT]
     unreadable: dict[str, str]
+    ignores: Ignores = ()
+    above: str = ""
 
     def scan(self) -> Iterator[SourceFile]:
         """Every file of the tree, in the order of its path by code points.
 
         Memory holds the names of one folder and of those above it.
         """
-        levels = [self._list_folder(_Place("", ()))]
+        levels = [self._list_folder(_Place("", self.ignores, self.above))]
         while levels:
             for found in levels[-1]:
                 if isinstance(found, _Place):
@@ -95,41 +107,56 @@ class Walk(Generic[EntryT]):
                 levels.pop()
 
     def _list_folder(self, place: _Place) -> Iterator[SourceFile | _Place]:
-        """The entries of one folder, in order; its subfolders as places still to be listed."""
+        """What is in one folder, in order; its subfolders as places still to be listed."""
         try:
-            entries = sorted(self.tree.list_folder(place.path), key=lambda entry: entry[0])
-            if any(name == IGNORE_FILE for name, _ in entries):
+            entries = dict(self.tree.list_folder(place.path))
+            if entries.pop(IGNORE_FILE, None) is not None:
                 patterns = parse_patterns(self.tree.read_text(place.path + IGNORE_FILE) or "")
-                place = _Place(place.path, (*place.ignores, (len(place.path), patterns)))
+                place = place.ignore_too(patterns)
         except OSError as error:
             self.unreadable[place.path] = error.strerror or str(error)
             return iter(())
         except ValueError as error:
             self.unreadable[place.path] = f"its {IGNORE_FILE} can't be used: {error}"
             return iter(())
-        found = (self._look_at(name, entry, place) for name, entry in entries)
-        return (one for one in found if one is not None)
+        if not place.path:
+            entries.pop(RULES_FILE, None)
+        return self._look_through(entries, place)
 
-    def _look_at(self, name: str, entry: EntryT, place: _Place) -> SourceFile | _Place | None:
-        """A file, a folder to go into, or None for what is no document or has vanished."""
-        path = place.path + name
-        if name == IGNORE_FILE or path == RULES_FILE:
-            return None
-        if not is_printable(name):
-            return SourceFile(_print_path(path), _NO_STAT, "its name can't be printed as text")
-        if name.startswith("."):
-            return SourceFile(path, _NO_STAT, "hidden")
-        if place.ignores and place.ignores_path(path):
-            return SourceFile(path, _NO_STAT, f"ignored by {IGNORE_FILE}")
-        if name.endswith("/"):
-            if self.tree.holds(path + LIBRARY_FILE):
-                return SourceFile(path, _NO_STAT, "a library of ibid")
-            return _Place(path, place.ignores)
-        try:
-            return self.tree.look_at(path, entry)
-        except OSError as error:
-            self.unreadable[path] = error.strerror or str(error)
-            return None
+    def _look_through(
+        self, entries: dict[str, EntryT], place: _Place
+    ) -> Iterator[SourceFile | _Place]:
+        for name in sorted(entries):
+            path = place.path + name
+            if (reason := _refuse_unseen(name, path, place)) is not None:
+                yield SourceFile(_print_path(path), _NO_STAT, reason)
+            elif name[-1] == "/":
+                yield self._look_into(path, place)
+            else:
+                try:
+                    found = self.tree.look_at(path, entries[name])
+                except OSError as error:
+                    self.unreadable[path] = error.strerror or str(error)
+                    continue
+                if found is not None:
+                    yield found
+
+    def _look_into(self, path: str, place: _Place) -> SourceFile | _Place:
+        """A folder as a place to be listed, or why it is none."""
+        if self.tree.holds(path + LIBRARY_FILE):
+            return SourceFile(path, _NO_STAT, "a library of ibid")
+        return place.enter(path)
+
+
+def _refuse_unseen(name: str, path: str, place: _Place) -> str | None:
+    """Why what has this name is not even looked at; None where it is."""
+    if not is_printable(name):
+        return "its name can't be printed as text"
+    if name[0] == ".":
+        return "hidden"
+    if place.ignores and place.ignores_path(path):
+        return f"ignored by {IGNORE_FILE}"
+    return None
 
 
 def refuse_name(name: str, size: int) -> str | None:

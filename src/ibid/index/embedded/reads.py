@@ -142,10 +142,8 @@ def read_contexts(connection: sqlite3.Connection, keys: Sequence[bytes]) -> dict
 def read_files(connection: sqlite3.Connection, source: str) -> dict[str, FileState]:
     """What a source knows of its files, by path."""
     return {
-        path: FileState(
-            path, FileStat(size, modified_ns, unsigned(inode), changed_ns, tag), status, *rest
-        )
-        for path, size, modified_ns, inode, changed_ns, tag, status, *rest in connection.execute(
+        path: FileState(path, FileStat(size, modified_ns, unsigned(inode), changed_ns, tag), *rest)
+        for path, size, modified_ns, inode, changed_ns, tag, *rest in connection.execute(
             "SELECT path, size, modified_ns, inode, changed_ns, tag, status, bytes_hash,"
             " content_hash, error, message, container FROM files WHERE source = ?",
             (source,),
