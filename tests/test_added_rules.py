@@ -9,8 +9,11 @@ import pytest
 
 import ibid
 from conftest import list_ids, run_ibid, write
+from ibid.records import JSON
 
 HR = frozenset({"group:hr"})
+ALL = frozenset({"group:all"})
+ANN = frozenset({"user:ann"})
 PAGES = {
     "hr/leave.md": "# Leave\n\nParental leave lasts sixteen weeks.\n",
     "hr/deep/pay.md": "# Pay\n\nSalaries are paid on the last day.\n",
@@ -57,9 +60,9 @@ def test_an_id_of_its_own_escapes_no_rule(folder: Path, library: ibid.Library) -
 
 def test_flags_of_the_call_have_the_last_word(folder: Path, library: ibid.Library) -> None:
     write(folder, {**PAGES, "ibid.toml": RULES})
-    flags = {"allow": ["user:ann"], "tags": {"department": "it"}}
+    flags: dict[str, JSON] = {"allow": ["user:ann"], "tags": {"department": "it"}}
     library.add_files([folder / "hr/leave.md"], folder=folder, flags=flags)
-    assert allowed(library, "hr/leave.md") == {"user:ann"}
+    assert allowed(library, "hr/leave.md") == ANN
     assert library.describe("hr/leave.md", ibid.OWNER).tags == {"department": "it"}
 
 
@@ -71,7 +74,7 @@ def test_front_matter_stands_above_rules_and_below_locked_ones(
     locked = '[[rules]]\nmatch = "shut/**"\nallow = ["group:hr"]\nlocked = true\n'
     write(folder, {"ibid.toml": RULES.replace("hr/**", "**") + locked})
     library.add_files([folder], folder=folder)
-    assert allowed(library, "open/a.md") == {"group:all"}
+    assert allowed(library, "open/a.md") == ALL
     assert allowed(library, "shut/a.md") == HR
 
 
@@ -174,7 +177,7 @@ def test_what_comes_inside_a_file_is_for_those_who_may_see_the_file(
     post("wages.txt", "more.txt")
     library.add_files([folder / "mail.eml"], folder=folder, overwrite=True)
     for id in ("mail.eml", "mail.eml/wages.txt", "mail.eml/more.txt"):
-        assert allowed(library, id) == {"user:ann"}
+        assert allowed(library, id) == ANN
 
 
 def test_an_added_file_overwrites_nothing_with_what_comes_inside_it(
