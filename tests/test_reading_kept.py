@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -17,11 +18,12 @@ from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 
 def find_readers() -> set[int]:
     """The children of this process that read files."""
-    return {
-        child.pid
-        for child in psutil.Process().children()
-        if "ibid.reading.child" in child.cmdline() and child.status() != psutil.STATUS_ZOMBIE
-    }
+    found = set()
+    for child in psutil.Process().children():
+        with suppress(psutil.Error):  # one that has just ended
+            if "ibid.reading.child" in child.cmdline():
+                found.add(child.pid)
+    return found
 
 
 def wait_until(holds: Callable[[], bool]) -> None:
