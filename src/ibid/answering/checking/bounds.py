@@ -24,8 +24,8 @@ _COUNTED: Final = r"(?:[a-zà-ÿ]+\s+)?"
 _COUNTER: Final = "[冊人個本枚回件名台匹个次张只位岁歳]?"
 
 
-def find_bound(text: str, start: int, end: int) -> tuple[Bound, int]:
-    """The bound that words beside a fact put on it, and where those in front of it begin.
+def find_bound(text: str, start: int, end: int) -> tuple[Bound, int, int]:
+    """The bound that words beside a fact put on it, and from where to where all of these stand.
 
     The longest phrase in front wins, then one behind.
     """
@@ -35,15 +35,19 @@ def find_bound(text: str, start: int, end: int) -> tuple[Bound, int]:
         for bound, pattern in _patterns("bounds_before")
         if (match := pattern.search(before))
     ]
-    after: list[Bound] = [
-        bound for bound, pattern in _patterns("bounds_after") if pattern.match(text, end)
+    after = [
+        (bound, match.end())
+        for bound, pattern in _patterns("bounds_after")
+        if (match := pattern.match(text, end))
     ]
-    if after and (not found or after[0] in ("<=", ">=")):
-        return after[0], start
+    if after and after[0][0] in ("<=", ">="):
+        return after[0][0], start, after[0][1]
+    if after and not found:
+        return after[0][0], start, end
     if not found:
-        return "", start
+        return "", start, end
     place, bound = min(found)
-    return bound, place
+    return bound, place, end
 
 
 @cache

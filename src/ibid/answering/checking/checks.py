@@ -8,16 +8,12 @@ from typing import Final, TypeAlias
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.fact_checks import check_counted, check_facts
 from ibid.answering.checking.facts import Facts, Piece, Word
+from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.name_checks import check_names
 from ibid.answering.checking.order import check_relations, check_roles
+from ibid.answering.checking.polarity import check_denials, check_opposites, check_polarity
 from ibid.answering.checking.slots import check_slots
-from ibid.answering.checking.turn_checks import (
-    check_conditions,
-    check_denials,
-    check_modals,
-    check_polarity,
-    check_quantifiers,
-)
+from ibid.answering.checking.turn_checks import check_conditions, check_modals, check_quantifiers
 from ibid.answering.checking.vocabulary import DENSE
 
 _EDGES: Final = ' .,;:!?“”„«»「」"'
@@ -78,10 +74,12 @@ def _is_said_there(alignment: Alignment, passage: Facts, quotation: str) -> bool
 
 def check_coverage(alignment: Alignment, passage: Facts) -> str | None:
     """Enough of the claim's content words are in the evidence, and of each of its parts."""
-    words, missing = alignment.claim.words, set(alignment.missing)
+    light = load_lexicon(alignment.claim.language).light
+    missing = {word for word in alignment.missing if word.text.casefold() not in light}
+    words = [w for w in alignment.claim.words if w in missing or w not in alignment.missing]
     if not words or not missing:
         return None
-    if alignment.covered < LEAST_COVERAGE * len(words):
+    if len(words) - len(missing) < LEAST_COVERAGE * len(words):
         return _name_missing([word for word in words if word in missing], alignment.claim)
     for part in _list_parts(alignment):
         lost = [word for word in part if word in missing]
@@ -108,7 +106,8 @@ def _list_parts(alignment: Alignment) -> Iterator[list[Word]]:
     """The pieces of the claim that add something: of several words, in their order."""
     dense = alignment.claim.language in DENSE
     for piece in alignment.claim_clauses:
-        words = [word for word in piece.words if word.terms]
+        light = load_lexicon(alignment.claim.language).light
+        words = [w for w in piece.words if w.terms and w.text.casefold() not in light]
         if len(words) >= (4 if dense else 2):
             yield words
 
@@ -125,6 +124,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_names,
     check_counted,
     check_polarity,
+    check_opposites,
     check_denials,
     check_modals,
     check_quantifiers,

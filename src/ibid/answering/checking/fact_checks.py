@@ -9,7 +9,7 @@ from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.facts import Facts, Piece, Word
-from ibid.answering.checking.measures import Fact, agrees
+from ibid.answering.checking.measures import DERIVED, Fact, agrees
 from ibid.answering.checking.moments import date_holds, time_holds, weekday_holds
 
 CLEARLY: Final = 0.25
@@ -25,7 +25,7 @@ _HOLDS: Final[dict[str, Callable[[Fact, Fact], bool]]] = {
 def check_facts(alignment: Alignment, passage: Facts) -> str | None:
     """Every number, date and time of the claim is said in the evidence, and of the same thing."""
     for place, piece in enumerate(alignment.claim.pieces):
-        for fact in piece.facts:
+        for fact in (fact for fact in piece.facts if fact.unit != DERIVED):
             reason = _check_fact(alignment, place, fact) or _check_part(
                 alignment.claim, piece, fact
             )
@@ -42,12 +42,16 @@ def _check_fact(alignment: Alignment, place: int, fact: Fact) -> str | None:
         for held in piece.facts:
             if is_comparable(fact, held):
                 score = alignment.closeness(place, other, fact)
-                score += _counts_same(alignment, counted, piece, held)
-                (near if fact_holds(fact, held) else far).append((score, held, other))
+                score += _counts_same(counted, piece, held)
+                if fact_holds(fact, held):
+                    near.append((score, held, other))
+                elif held.unit != DERIVED:
+                    far.append((score, held, other))
     best_near, _, near_place = max(near, key=lambda one: one[0], default=(-1.0, fact, -1))
     rivals = [
         f for f in far if not near or not _is_told(alignment, place, f[1]) or f[2] == near_place
     ]
+    rivals = [f for f in rivals if not near or _is_rival(fact, f[1])]
     best_far = max(rivals if near else far, key=lambda one: one[0], default=None)
     if near and (best_far is None or best_far[0] <= best_near + CLEARLY):
         return None
@@ -111,8 +115,16 @@ def is_comparable(claim: Fact, evidence: Fact) -> bool:
     # A year and a bare number look alike; an age is a span of time too.
     numbers = {claim.family, evidence.family}
     ages = numbers <= {"age", "month", ""} and "age" in numbers
-    pounds = numbers in ({"pound", "GBP"}, {"pound", "kg"})
-    return numbers == {"date", ""} or ages or pounds
+    if numbers == {"date", ""}:
+        return not any(fact.family == "date" and any(fact.value[1:]) for fact in (claim, evidence))
+    return ages or numbers in _ALIKE
+
+
+_ALIKE: Final = (
+    {"pound", "GBP"}, {"pound", "kg"}, {"version", ""}, {"times", ""},
+    {"degree", "°C"}, {"degree", "°F"},
+)  # fmt: skip
+"""Kinds of which one is a shorter way to write the other."""
 
 
 def fact_holds(claim: Fact, evidence: Fact) -> bool:
@@ -127,16 +139,32 @@ def fact_holds(claim: Fact, evidence: Fact) -> bool:
         return age.value[0] == number.value[0] * 12 and _turns_same(claim, evidence)
     if {claim.family, evidence.family} == {"age", "month"}:
         return claim.value == evidence.value and _turns_same(claim, evidence)
-    pounds = [_weigh_pounds(one, other) for one, other in ((claim, evidence), (evidence, claim))]
-    return agrees(*pounds)
+    if "version" in (claim.family, evidence.family):
+        return claim.text == evidence.text and _turns_same(claim, evidence)
+    return agrees(*(_read_as(one, other) for one, other in ((claim, evidence), (evidence, claim))))
 
 
-def _weigh_pounds(fact: Fact, other: Fact) -> Fact:
-    """Pounds as the money or the weight that the other is."""
-    if fact.family != "pound" or other.family not in ("GBP", "kg"):
+def _read_as(fact: Fact, other: Fact) -> Fact:
+    """The shorter one of two that are alike as what the other is: pounds as money or weight."""
+    factor = {"kg": 0.45359237}.get(other.family, 1.0) if fact.family == "pound" else 1.0
+    shorter = fact.family in ("pound", "degree") or (fact.family, other.family) == ("", "times")
+    if not shorter or {fact.family, other.family} not in _ALIKE:
         return fact
-    factor = 1.0 if other.family == "GBP" else 0.45359237
     return replace(fact, family=other.family, value=tuple(v * factor for v in fact.value))
+
+
+_RATE_ARTICLE: Final = re.compile(r"[^\W\d]+[\s-]+[^\W\d]+|[一每毎].*")
+
+
+def _is_rival(fact: Fact, held: Fact) -> bool:
+    """Whether another fact is of so much the same kind that it may be the one that is meant."""
+    return fact.family == held.family and _is_rate(fact) == _is_rate(held)
+
+
+def _is_rate(fact: Fact) -> bool:
+    """Whether a span of time may be what something is counted by: a month, per day."""
+    spans = fact.family in ("s", "month") and len(fact.value) == 1
+    return spans and (fact.unit == "rate" or bool(_RATE_ARTICLE.fullmatch(fact.text)))
 
 
 def _turns_same(claim: Fact, evidence: Fact) -> bool:
@@ -151,11 +179,10 @@ def _find_counted(piece: Piece, fact: Fact) -> Word | None:
     return after[0] if after and after[0].start - fact.end <= 2 else None
 
 
-def _counts_same(alignment: Alignment, counted: Word | None, piece: Piece, held: Fact) -> float:
+def _counts_same(counted: Word | None, piece: Piece, held: Fact) -> float:
+    """1 where two numbers count the same, also where the evidence leaves out what it counts."""
     other = _find_counted(piece, held)
-    if counted is None or other is None:
-        return 0.0
-    return 1.0 if counted.keys & other.keys else 0.0
+    return 1.0 if counted is not None and (other is None or counted.keys & other.keys) else 0.0
 
 
 def check_counted(alignment: Alignment, passage: Facts) -> str | None:

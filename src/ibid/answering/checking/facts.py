@@ -8,25 +8,18 @@ its own piece.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from ibid.answering.checking.bounds import find_bound
-from ibid.answering.checking.closed import read_members
+from ibid.answering.checking.figures import blank, read_figures
 from ibid.answering.checking.lexicon import Lexicon, Sense, load_lexicon
-from ibid.answering.checking.measures import Bound, Fact, read_quantities
-from ibid.answering.checking.moments import read_dates, read_times, read_weekdays
+from ibid.answering.checking.measures import Bound, Fact
 from ibid.answering.checking.names import read_dense_names, read_names
 from ibid.answering.checking.vocabulary import DENSE, EMPTY_CHARACTERS
 from ibid.language.analyzer import content_terms
 
-_IDENTIFIER: Final = re.compile(
-    r"(?<!\w)(?=[\w./:-]*[^\W\d_])(?=[\w./:-]*[\d_])\w+(?:[-_./:]\w+)*|(?<!\w)[\w.]+\(\)",
-    re.ASCII,
-)
-"""A code, which has letters with figures or low lines, or a call."""
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ELIDED_WORD: Final = re.compile(r"[^\W_]+")
 _DENSE_WORD: Final = re.compile("[ァ-ヺー]+|[a-zA-Z]+|[㐀-鿿々]")
@@ -45,18 +38,6 @@ _POINTER: Final = re.compile(
     re.I,
 )
 """Words that point at the source itself: no passage says them of itself."""
-
-_OLDER: Final = re.compile(r"older|älter|plus ancien|más antigu", re.IGNORECASE)
-"""What is older than a year is from before it."""
-
-_LATEST: Final = re.compile(r"later|latest|spätestens|tard|tardar", re.IGNORECASE)
-_AHEAD: Final = re.compile(r"\s*(?:before|vor|avant|antes|prior|ahead)\b|\s*之?前", re.IGNORECASE)
-"""No later than 45 minutes before it is at least 45 minutes before it."""
-
-_RATE: Final = re.compile(
-    r"\b(?:every|each|alle|jede[nrs]?|tou(?:te)?s les|chaque|cada|todos los|todas las)\s+\Z", re.I
-)
-"""What makes a rate of a number: every ten seconds are not all of them."""
 
 HAN_WEIGHT: Final = 0.4
 
@@ -148,9 +129,9 @@ class Facts:
 def read_facts(text: str, *, language: str | None = None, context: bool = False) -> Facts:
     """The facts of a sentence or two; `context` is for what stands above one."""
     lexicon = load_lexicon(language)
-    facts, codes, bare = _read_all_facts(text, language)
+    facts, codes, bare = read_figures(text, language)
     for pattern in (_NOT_ONLY, _POINTER):
-        bare = _blank(bare, (match.span() for match in pattern.finditer(bare)))
+        bare = blank(bare, (match.span() for match in pattern.finditer(bare)))
     words = list(_read_words(bare, lexicon, language))
     names = list(read_names(bare, language, lexicon))
     if lexicon.language in DENSE:
@@ -189,53 +170,17 @@ def join_facts(parts: Sequence[Facts]) -> Facts:
     )
 
 
-def _read_all_facts(text: str, language: str | None) -> tuple[list[Fact], list[str], str]:
-    """The facts with their bounds, the codes, and the text with all of these blanked."""
-    found = _apart([*read_dates(text), *read_times(text, language), *read_weekdays(text)])
-    rest = _blank(text, ((fact.start, fact.end) for fact in found))
-    quantities = read_quantities(rest, language)
-    spans = {(fact.start, fact.end) for fact in quantities}
-    codes = [match for match in _IDENTIFIER.finditer(rest) if match.span() not in spans]
-    inside = [range(*match.span()) for match in codes]
-    found += [fact for fact in quantities if not any(fact.start in code for code in inside)]
-    rest = _blank(rest, (match.span() for match in codes))
-    found += read_members(rest, language)
-    facts, bounds = [], []
-    for fact in sorted(_apart(found), key=lambda fact: fact.start):
-        bound, place = find_bound(text, fact.start, fact.end)
-        if fact.family == "date" and bound == ">" and _OLDER.match(text, place):
-            bound = "<"
-        if (
-            bound == "<="
-            and _LATEST.search(text[place : fact.start])
-            and _AHEAD.match(text, fact.end)
-        ):
-            bound = ">="
-        facts.append(replace(fact, bound=bound or fact.bound))
-        rate = _RATE.search(text, max(0, fact.start - 12), fact.start)
-        bounds.append((min(place, rate.start() if rate else fact.start), fact.end))
-    return facts, [match[0] for match in codes], _blank(rest, bounds)
-
-
-def _apart(facts: Iterable[Fact]) -> list[Fact]:
-    """The facts without those that overlap a longer one."""
-    kept: list[Fact] = []
-    for fact in sorted(facts, key=lambda fact: (fact.start - fact.end, fact.start)):
-        if all(fact.end <= other.start or fact.start >= other.end for other in kept):
-            kept.append(fact)
-    return kept
-
-
 def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[Word]:
     """The words of a text: first the phrases of the lexicon, then what lies between them."""
     phrases = list(lexicon.phrases.finditer(text))
     for match in phrases:
         key = match[0].casefold()
         dense = lexicon.language in DENSE
-        signs, senses = lexicon.signs.get(key, ()), lexicon.senses.get(key, ())
+        signs = lexicon.signs.get(key, ())
+        senses = lexicon.senses.get(key) or lexicon.senses.get(f"{key}$", ())
         terms = frozenset({key}) if senses or (dense and not signs) else frozenset[str]()
         yield Word(match[0], match.start(), terms, senses, signs)
-    rest = _blank(text, (match.span() for match in phrases))
+    rest = blank(text, (match.span() for match in phrases))
     if lexicon.language in DENSE:
         for match in _DENSE_WORD.finditer(rest):
             if match[0] not in EMPTY_CHARACTERS:
@@ -252,9 +197,8 @@ def _read_word(match: re.Match[str], lexicon: Lexicon, language: str | None) -> 
     if word.endswith("n't"):
         signs = (*lexicon.signs.get(word[:-3], ()), *(() if signs else ("not",)), *signs)
     terms = frozenset(content_terms(match[0], language)) if not signs else frozenset[str]()
-    senses = lexicon.senses.get(word) or next(
-        (lexicon.senses[term] for term in sorted(terms) if term in lexicon.senses), ()
-    )
+    found = (sense for key in (word, *sorted(terms)) for sense in lexicon.senses.get(key, ()))
+    senses = tuple(dict.fromkeys(found))
     return Word(match[0], match.start(), terms, senses, signs)
 
 
@@ -267,19 +211,31 @@ def _cut_pieces(
     *,
     context: bool,
 ) -> Iterator[Piece]:
-    cuts = [match.start() for match in lexicon.joints.finditer(bare)]
+    leads = {word.start + len(word.text) for word in words if _LEADS & {*word.signs}}
+    cuts = [m.start() for m in lexicon.joints.finditer(bare)]
+    cuts = [cut for cut in cuts if len(bare[:cut].rstrip()) not in leads]
     sentence_ends = [match.end() for match in re.finditer(r"[.!?](?=\s)|[。！？\n]", bare)]
     edges = sorted({0, len(text), *cuts, *sentence_ends})
+    framed = -1
     for start, end in pairwise(edges):
         inside = sorted((w for w in words if start <= w.start < end), key=lambda w: w.start)
         held = tuple(fact for fact in facts if start <= fact.start < end)
         if not inside and not held:
             continue
-        signs = frozenset(sign for word in inside for sign in word.signs)
+        signs = {sign for word in inside for sign in word.signs}
         sentence = -1 if context else sum(cut <= start for cut in sentence_ends)
+        if "frame" in signs:
+            framed = sentence
+        elif sentence != framed or text[start] in ";；":
+            framed = -2
+        signs ^= {"not"} if framed == sentence else set()
         opposes = any(c in lexicon.opposed for word in inside for c, _ in word.senses)
-        piece = Piece(text[start:end], tuple(inside), held, signs, sentence, opposes)
+        piece = Piece(text[start:end], tuple(inside), held, frozenset(signs), sentence, opposes)
         yield turn_limits(piece)
+
+
+_LEADS: Final = frozenset({"except", "include", "only", "despite"})
+"""Signs of words that speak of what a joint behind them opens: except when it rains."""
 
 
 def turn_limits(piece: Piece) -> Piece:
@@ -295,10 +251,3 @@ def turn_limits(piece: Piece) -> Piece:
 
 
 _TURNED: Final[dict[Bound, Bound]] = {">": "<=", "<": ">="}
-
-
-def _blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
-    """The text with dots in place of these ranges, so that nothing in them is read twice."""
-    for start, end in spans:
-        text = text[:start] + "·" * (end - start) + text[end:]
-    return text

@@ -38,6 +38,10 @@ class Lexicon:
     phrases: re.Pattern[str]
     joints: re.Pattern[str]
     articles: frozenset[str]
+    light: frozenset[str]
+    """Words that add nothing of their own: people, get, thing."""
+    denying: frozenset[str]
+    """Words that deny without a negation, and their stems."""
 
 
 @cache
@@ -61,13 +65,21 @@ def load_lexicon(language: str | None) -> Lexicon:
         phrases=_match_any(found, dense=dense),
         joints=_match_any(split_words(tables["grammar"]["joints"]), dense=dense, or_=_JOINT_SIGNS),
         articles=frozenset(split_words(tables["grammar"]["articles"])),
+        light=frozenset(split_words(tables["grammar"]["light"])),
+        denying=frozenset(
+            key
+            for word in split_words(tables["grammar"]["denying"])
+            for key in _find_keys(word, language)
+        ),
     )
 
 
 def _match_any(words: list[str], *, dense: bool, or_: str = "(?!)") -> re.Pattern[str]:
     """A pattern for any of the words, longest first, or for something else."""
     edge = "" if dense else r"\b"
-    joined = "|".join(re.escape(word) for word in sorted(words, key=lambda w: (-len(w), w)))
+    ordered = sorted(words, key=lambda word: (-len(word), word))
+    ends = r"(?=\s*(?:[.,;:!?)]|\Z))"
+    joined = "|".join(re.escape(w.rstrip("$")) + (ends if w[-1] == "$" else "") for w in ordered)
     return re.compile(rf"{or_}|{edge}(?:{joined}){edge}", re.IGNORECASE)
 
 
@@ -88,7 +100,13 @@ def _read_concepts(
 
 
 def _find_keys(word: str, language: str) -> list[str]:
-    """What a word is met by: itself where it is a phrase or has no stem, else its stem too."""
-    if language in DENSE or " " in word:
+    """What a word is met by: itself where it is a phrase or has no stem, else its stem too.
+
+    A word of a table that begins with "=" is met as it stands; one that ends with "$" only where a
+    clause ends with it.
+    """
+    if language in DENSE or " " in word or word.endswith("$"):
         return [word]
+    if word.startswith("="):
+        return [word[1:]]
     return list(dict.fromkeys([word, *content_terms(word, language)[:1]]))

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 from ibid.answering.checking.numerals import Numeral, read_numerals
@@ -24,13 +25,18 @@ _DENSE: Final = re.compile("[぀-ヿ㐀-鿿]")
 
 @cache
 def _units() -> Mapping[str, tuple[float, str]]:
-    units = {}
-    for line in split_lines(load_words("shared")["units"]):
+    return _read_table("units")
+
+
+def _read_table(name: str) -> Mapping[str, tuple[float, str]]:
+    """Each word of a table with its factor and base unit."""
+    table = {}
+    for line in split_lines(load_words("shared")[name]):
         head, _, words = line.partition(": ")
         base, factor = head.split()
         for word in split_words(words):
-            units[word] = float(factor), base
-    return units
+            table[word] = float(factor), base
+    return table
 
 
 @cache
@@ -52,13 +58,20 @@ _BEFORE: Final = re.compile(
     r"(?P<sign>us\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b)\s?\Z", re.IGNORECASE
 )
 _HAN_PERCENT: Final = re.compile("百分之\\Z")
+_BELOW_ZERO: Final = re.compile(
+    r"\s*(?:below zero|under zero|unter null|(?:au-dessous de|sous) zéro|bajo cero)\b",
+    re.IGNORECASE,
+)
+_FACTOR_BEFORE: Final = re.compile(
+    r"\b(?:factor of|faktor|multipl\w+ (?:by|par|por|mit)|facteur|factor de)\s+\Z", re.IGNORECASE
+)
 _ARTICLE: Final = re.compile(
-    r"\b(?P<article>an?|one|per|each|every|ein|eine|einen|einem|einer|pro|jede[ns]?|une?|par|"
-    r"chaque|uno?|una|por|cada|al|im|am)[\s-]+|[一每毎](?=[天年周個个])",
+    r"\b(?P<article>an?|one|per|each|every|ein|eine|einen|einem|einer|eines|pro|jede[ns]?|une?|par|"
+    r"chaque|uno?|una|por|cada|al|im|am)[\s-]+(?!jahr \d)|[一每毎](?=[天年周個个日])",
     re.IGNORECASE,
 )
 _INDEFINITE: Final = frozenset(
-    ["a", "an", "one", "ein", "eine", "einen", "einem", "einer", "un", "une", "uno", "una"]
+    ["a", "an", "one", "ein", "eine", "einen", "einem", "einer", "eines", "un", "une", "uno", "una"]
 )
 _EVERY_VALUES: Final = {
     **dict.fromkeys(
@@ -75,15 +88,15 @@ _EVERY_VALUES: Final = {
     ),
 }
 _EVERY: Final = re.compile(rf"\b(?:{'|'.join(_EVERY_VALUES)})\b", re.IGNORECASE)
-_FRACTIONS: Final = re.compile(
-    r"\b(?:(?P<half>half|hälfte|moitié|mitad)"
-    r"|(?P<third>(?:a|one) third|ein drittel|un tiers|un tercio)"
-    r"|(?P<quarter>(?:a|one) quarter(?! of an? (?:hour|year))|ein viertel|un quart"
-    r"|una cuarta parte))\b"
-    r"(?!\s+(?:a|an|an?\s+hour|past|jahr|stunde))",
-    re.IGNORECASE,
+_SHARE: Final = re.compile(
+    "(?P<whole>[一二三四五六七八九十百]+|\\d+)\\s?分[之の]\\s?(?P<part>[一二三四五六七八九十百]+|\\d+)"
 )
-_FRACTION_VALUES: Final = {"half": 50.0, "third": 100 / 3, "quarter": 25.0}
+_PART_OF: Final = re.compile(
+    r"\s+(?:of|out of|von|de|sur|sobre)\s+(?:(?:the|its|their|all|den|seinen|ihren|ces|ses|les|los|las|sus)\s+)?"
+)
+DERIVED: Final = "derived"
+"""The unit of what was worked out from two numbers: no other number contradicts it."""
+
 _HALVES: Final = re.compile(
     r"(?P<and>\s+and\s+a\s+half|\s+et\s+demie?|\s+y\s+media|\s*半)|"
     r"(?P<only>\bhalf\s+an?\s+|\bhalbe[ns]?\s+|\bdemi-|\bmedi[ao]\s+|半)",
@@ -116,7 +129,7 @@ def read_quantities(text: str, language: str | None) -> list[Fact]:
     facts = [
         *(_measure(text, numeral) for numeral in read_numerals(text, language)),
         *_read_single(text),
-        *_read_fractions(text),
+        *_read_multiples(text),
     ]
     kept: list[Fact] = []
     for fact in sorted((f for f in facts if f is not None), key=lambda f: (f.start, -f.end)):
@@ -141,6 +154,10 @@ def _measure(text: str, numeral: Numeral) -> Fact | None:
     percent = _HAN_PERCENT.search(text, 0, start)
     if percent:
         return Fact("%", (value,), text[percent.start() : end], percent.start(), end, unit="%")
+    if unit is None and _FACTOR_BEFORE.search(text, 0, start):
+        return Fact("times", (value,), text[start:end], start, end, unit="times")
+    if below := _BELOW_ZERO.match(text, unit.end() if unit else end):
+        value, end = -value, below.end()
     if unit is None and before is None:
         han = numeral.worded and not text[start:end].isascii() and _DENSE.match(text[start])
         counted = _COUNTER.match(text, end) and value > 1
@@ -187,10 +204,41 @@ def _count_one(text: str, start: int, unit: re.Match[str]) -> Fact | None:
     return Fact(base, (factor,), text[start : unit.end()], start, unit.end(), unit=word)
 
 
-def _read_fractions(text: str) -> Iterator[Fact]:
-    for match in _FRACTIONS.finditer(text):
-        value = _FRACTION_VALUES[match.lastgroup or "half"]
-        yield Fact("%", (value,), match[0], *match.span(), unit="fraction")
+def _read_multiples(text: str) -> Iterator[Fact]:
+    """Shares and multiples that are words of their own: a third, twice, halbiert, 三分之一."""
+    for match in _multiple_pattern().finditer(text):
+        value, family = _multiples()[match[0].casefold()]
+        yield Fact(family, (value,), match[0], *match.span(), unit="multiple")
+    for match in _SHARE.finditer(text):
+        whole, part = (read_numerals(match[name], None)[0].value for name in ("whole", "part"))
+        if whole:
+            value = round(part / whole * 100, 6)
+            yield Fact("%", (value,), match[0], *match.span(), unit="multiple")
+
+
+@cache
+def _multiples() -> Mapping[str, tuple[float, str]]:
+    return _read_table("multiples")
+
+
+@cache
+def _multiple_pattern() -> re.Pattern[str]:
+    words = sorted(_multiples(), key=len, reverse=True)
+    dense = "|".join(re.escape(word) for word in words if _DENSE.match(word))
+    spaced = "|".join(re.escape(word) for word in words if not _DENSE.match(word))
+    ordered = r"(?<!first )(?<!second )(?<!other )(?<!erste )(?<!zweite )"
+    return re.compile(rf"{ordered}\b(?:{spaced})\b(?! past)|{dense}", re.IGNORECASE)
+
+
+def derive_shares(text: str, facts: Sequence[Fact]) -> Iterator[Fact]:
+    """What share two numbers make: "four of its twelve girders" are a third of them."""
+    for part, whole in pairwise(facts):
+        counts = part.family == whole.family == "" and len(part.value) == len(whole.value) == 1
+        inside = counts and 0 < part.value[0] <= whole.value[0]
+        if inside and _PART_OF.fullmatch(text, part.end, whole.start):
+            value = round(part.value[0] / whole.value[0] * 100, 6)
+            span = part.start, whole.end
+            yield Fact("%", (value,), text[slice(*span)], *span, unit=DERIVED)
 
 
 def _join_ranges(text: str, facts: Sequence[Fact]) -> list[Fact]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from ibid.answering.checking.measures import Fact, find_unit
+from ibid.answering.checking.measures import DERIVED, Fact, find_unit
 from ibid.answering.checking.numerals import read_numerals
 from ibid.answering.checking.vocabulary import load_words, split_lines
 
@@ -286,6 +286,24 @@ def read_weekdays(text: str) -> Iterator[Fact]:
 def _weekday_pattern() -> re.Pattern[str]:
     spaced, dense = (_any_of(_weekdays(), dense=dense) for dense in (False, True))
     return re.compile(rf"\b(?:{spaced})\b|{dense}", re.IGNORECASE)
+
+
+_YEARS_ON: Final = re.compile(
+    r"\s*(?:(?P<on>later|afterwards|später|danach|plus tard|después|后|後)"
+    r"|(?P<back>earlier|before that|zuvor|früher|plus tôt|auparavant|antes))(?!\w)",
+    re.IGNORECASE,
+)
+
+
+def derive_years(text: str, facts: Sequence[Fact]) -> Iterator[Fact]:
+    """The year that a span of years leads to from the one in front: 1911, two years later."""
+    for year, span in pairwise(facts):
+        turn = _YEARS_ON.match(text, span.end)
+        dated = year.family == "date" and year.value[0] and not any(year.value[1:])
+        if turn and dated and span.family == "month" and len(span.value) == 1:
+            years = span.value[0] / 12
+            value = year.value[0] + (years if turn["on"] else -years), 0.0, 0.0
+            yield Fact("date", value, span.text, span.start, span.end, unit=DERIVED)
 
 
 def date_holds(claim: Fact, evidence: Fact) -> bool:

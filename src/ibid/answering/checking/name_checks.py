@@ -22,6 +22,11 @@ def check_names(alignment: Alignment, passage: Facts) -> str | None:
     return _find_other_subject(alignment) or _find_other_holder(alignment)
 
 
+def count_names(alignment: Alignment) -> int:
+    """How many names of the claim the evidence has."""
+    return sum(_holds_name(name, alignment.evidence) for name in alignment.claim.names)
+
+
 def _holds_name(name: str, evidence: Facts) -> bool:
     if evidence.language in DENSE and not name.isascii():
         return name in evidence.text
@@ -75,7 +80,8 @@ def _find_other_holder(alignment: Alignment) -> str | None:
                 if held.sentence < 0:
                     continue
                 score = alignment.closeness_without(place, other, names)
-                known = {*evidence.names, *evidence.openings} - {*names}
+                openings = {one for one in evidence.openings if not _stands(one, claim.text)}
+                known = {*evidence.names, *openings} - {*names}
                 strangers = {n for n in known if _stands(n, held.text)}
                 if _stands(name, held.text):
                     near.append(score)

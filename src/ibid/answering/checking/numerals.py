@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
 
@@ -16,6 +16,13 @@ FIGURES: Final = (
     r"|\d{1,3}(?:[\u0020\u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d+(?:[.,]\d+)*"
 )
 _FIGURES: Final = re.compile(rf"(?<![\w.,])(?:{FIGURES})|(?<=[^\W\d_a-zA-Z])(?:{FIGURES})")
+_MINUS: Final = re.compile(
+    r"(?:(?<!\d[\s\u00a0])(?<![\w)])[-−–]|\b(?:minus|negative)\s|(?<!ou\s)(?<!au\s)\bmoins\s"
+    r"|(?<!al\s)(?<!lo\s)(?<!o\s)\bmenos\s|零下|[负負]|マイナス|氷点下)\Z",
+    re.IGNORECASE,
+)
+"""What makes the number behind it negative; a dash between two figures does not."""
+
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _BETWEEN: Final = re.compile(r"[\s-]+(?:(?:and|et|y|und)\s+)?|-(?:et|and)-")
 _HAN_NUMERAL: Final = re.compile(
@@ -93,7 +100,14 @@ def read_numerals(text: str, language: str | None) -> list[Numeral]:
             Numeral(_read_han(match[0]), *match.span(), True)
             for match in _HAN_NUMERAL.finditer(text)
         )
-    return sorted(found, key=lambda numeral: numeral.start)
+    signed = (_add_sign(text, numeral) for numeral in found)
+    return sorted(signed, key=lambda numeral: numeral.start)
+
+
+def _add_sign(text: str, numeral: Numeral) -> Numeral:
+    """The numeral with the minus that stands in front of it."""
+    minus = _MINUS.search(text, max(0, numeral.start - 10), numeral.start)
+    return replace(numeral, value=-numeral.value, start=minus.start()) if minus else numeral
 
 
 def _scale_figures(text: str, figures: list[Numeral], worded: list[Numeral]) -> list[Numeral]:

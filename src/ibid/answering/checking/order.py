@@ -67,9 +67,16 @@ def check_relations(alignment: Alignment, passage: Facts) -> str | None:
 
 def _is_reversed(said: _Relation, held: _Relation) -> bool:
     """Whether the sides have changed places; words that stand on both sides tell nothing."""
-    straight = len(said.first & held.first) + len(said.second & held.second)
-    cross = len(said.first & held.second), len(said.second & held.first)
-    return all(cross) and (sum(cross) > straight or not said.second & held.second)
+    straight = _count(said.first & held.first) + _count(said.second & held.second)
+    cross = said.first & held.second, said.second & held.first
+    more = sum(map(_count, cross)) > straight
+    apart = not said.first & held.first or not said.second & held.second
+    return all(cross) and (more or apart)
+
+
+def _count(keys: frozenset[Key]) -> int:
+    """How many words there are in a set of keys, which may hold some of their senses too."""
+    return sum(isinstance(key, str) for key in keys)
 
 
 def _read_relations(facts: Facts) -> Iterator[_Relation]:

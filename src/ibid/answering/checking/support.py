@@ -11,6 +11,7 @@ from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.checks import CHECKS
 from ibid.answering.checking.fact_checks import count_held
 from ibid.answering.checking.facts import Facts, join_facts, read_facts
+from ibid.answering.checking.name_checks import count_names
 from ibid.answering.evidence import Unit, list_runs
 
 
@@ -60,7 +61,7 @@ class Statements:
         best: list[tuple[tuple[int, ...], Support]] = []
         for first, last in list_runs(len(self._units)):
             alignment = Alignment(claim, self._join(first, last))
-            held = alignment.covered + count_held(alignment)
+            held = alignment.covered + count_held(alignment) + count_names(alignment)
             ranks = ((held, alignment.covered), (alignment.covered, held))
             orders = [(-one, last - first, -other) for one, other in ranks]
             if best and all(order > kept for order, (kept, _) in zip(orders, best, strict=True)):

@@ -1,122 +1,16 @@
-"""Whether what turns a statement is the same: negations, modals, quantifiers, conditions."""
+"""Whether modals, quantifiers and conditions of a statement are those of its evidence."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from ibid.answering.checking.alignment import OPENING, Alignment, is_denial, key_fact
+from ibid.answering.checking.alignment import Alignment, key_fact
 from ibid.answering.checking.fact_checks import fact_holds, is_comparable
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
-
-
-def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
-    """What one of the two denies the other does not state; no word stands for its opposite."""
-    opposed = alignment.opposed
-    return _find_denied_detail(alignment) or _check_clauses(
-        alignment, lambda said, held: _compare_polarity(said, held, opposed)
-    )
-
-
-def _find_denied_detail(alignment: Alignment) -> str | None:
-    """A short denial of the evidence ("without flash") that a clause of the claim states."""
-    for held in alignment.evidence_clauses:
-        words = [word for word in held.words if word.terms]
-        if "not" not in held.signs or not 1 <= len(words) <= 2:
-            continue
-        keys = [word.keys for word in words]
-        elsewhere = [w.keys for c in alignment.evidence_clauses if c is not held for w in c.words]
-        if any(one & other for one in keys for other in elsewhere):
-            continue
-        for said in alignment.claim_clauses:
-            stated = all(any(one & word.keys for word in said.words) for one in keys)
-            if stated and not _denies(said):
-                return "the passage denies what the claim states"
-    return None
-
-
-def _check_clauses(
-    alignment: Alignment, compare: Callable[[Piece, Piece], str | None]
-) -> str | None:
-    """The first difference of a clause from all those of the evidence that are nearest to it."""
-    for place, clause in enumerate(alignment.claim_clauses):
-        if " ".join(clause.text.split()).strip(_EDGES) in " ".join(alignment.evidence.text.split()):
-            continue  # word for word
-        nearest = alignment.nearest_clauses(place)
-        reasons = [compare(clause, other) for other in nearest]
-        if reasons and all(reasons):
-            return reasons[0]
-    return None
-
-
-_EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
-
-
-def _denies(clause: Piece) -> bool:
-    """Whether a clause denies: by a negation, or by a modal that has one in it."""
-    return bool({"not", "forbid", "free"} & clause.signs) and not (
-        "not" in clause.signs and {"forbid"} & clause.signs and _lifts_ban(clause)
-    )
-
-
-def _lifts_ban(clause: Piece) -> bool:
-    """Whether a negation stands beside a ban: "is not forbidden"."""
-    banned = [word for word in clause.words if "forbid" in word.signs and "may" not in word.signs]
-    return bool(banned) and any("not" in w.signs and "forbid" not in w.signs for w in clause.words)
-
-
-def _compare_polarity(said: Piece, held: Piece, opposed: frozenset[int]) -> str | None:
-    ours, theirs = said.senses, held.senses
-    shared = [concept for concept in ours if concept in theirs and concept in opposed]
-    if any(_ends_in_time(clause) for clause in (said, held)):
-        shared = [concept for concept in shared if concept != OPENING]
-    if "than" in said.signs & held.signs:
-        shared = []  # the sides are compared
-    flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
-    turned = _denies(said) != _denies(held)
-    if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
-        turned = False  # left to the modals
-    if len(flipped) == int(turned):
-        return None
-    if turned:
-        soft = [
-            c
-            for c, sign in (theirs if _denies(said) else ours).items()
-            if c in opposed and sign < 0 and c not in shared
-        ]
-        if soft and not flipped:
-            return None
-        return (
-            "the claim denies what the passage states"
-            if _denies(said)
-            else "the passage denies what the claim states"
-        )
-    one, other = (_find_word(clause, flipped[0]) for clause in (said, held))
-    return f"the claim says {one}, the passage {other}"
-
-
-def _ends_in_time(clause: Piece) -> bool:
-    """Whether a clause sets an hour as the end: what is open until then closes at it."""
-    return any(fact.family == "time" and fact.bound in ("<", "<=") for fact in clause.facts)
-
-
-def _find_word(clause: Piece, concept: int) -> str:
-    return next(word.text for word in clause.words if any(c == concept for c, _ in word.senses))
-
-
-def check_denials(alignment: Alignment, passage: Facts) -> str | None:
-    """No word of the claim is one of the evidence with a prefix that denies it: paid, unpaid."""
-    held = {term: word for word in alignment.evidence.words for term in word.terms}
-    denies = any("not" in piece.signs for piece in alignment.claim.pieces)
-    for word in alignment.missing:
-        for term in word.terms:
-            other = next((held[key] for key in sorted(held) if is_denial(term, key)), None)
-            if other is not None and not denies:
-                return f"the claim says {word.text}, the passage {other.text}"
-    return None
-
+from ibid.answering.checking.polarity import compare_clauses, lifts_ban
 
 _MODALS: Final = ("forbid", "free", "must", "should", "may")
 _FOLLOWS: Final = {
@@ -140,7 +34,7 @@ _MODAL_WORDS: Final = {
 
 def check_modals(alignment: Alignment, passage: Facts) -> str | None:
     """What is a duty, a right, a ban or a chance in one is the same in the other."""
-    return _check_clauses(alignment, _compare_modals)
+    return compare_clauses(alignment, _compare_modals)
 
 
 def read_modal(clause: Piece) -> str | None:
@@ -148,7 +42,7 @@ def read_modal(clause: Piece) -> str | None:
     found = [modal for modal in _MODALS if modal in clause.signs]
     if not found:
         return None
-    if found[0] == "forbid" and _lifts_ban(clause):
+    if found[0] == "forbid" and lifts_ban(clause):
         return "may"
     if found[0] in ("forbid", "free"):
         return found[0]
@@ -189,7 +83,9 @@ def _may_happen(clause: Piece) -> bool:
 
 def check_quantifiers(alignment: Alignment, passage: Facts) -> str | None:
     """What holds of some is not said of all or most; what holds is not said of these alone."""
-    return _check_clauses(alignment, lambda said, held: _compare_quantifiers(alignment, said, held))
+    return compare_clauses(
+        alignment, lambda said, held: _compare_quantifiers(alignment, said, held)
+    )
 
 
 def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str | None:

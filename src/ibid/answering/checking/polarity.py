@@ -1,0 +1,232 @@
+"""Whether the claim states what its evidence denies, or the opposite of what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from ibid.answering.checking.alignment import OPENING, Alignment, is_denial
+from ibid.answering.checking.facts import Facts, Key, Piece
+from ibid.answering.checking.lexicon import Lexicon, load_lexicon
+
+_EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
+
+_DENIALS: Final = frozenset({"not", "forbid", "free"})
+
+
+def compare_clauses(
+    alignment: Alignment, compare: Callable[[Piece, Piece], str | None]
+) -> str | None:
+    """The first difference of a clause from all those of the evidence that are nearest to it."""
+    return next((reason for _, reason in _list_differences(alignment, compare)), None)
+
+
+def _list_differences(
+    alignment: Alignment, compare: Callable[[Piece, Piece], str | None]
+) -> Iterator[tuple[Piece, str]]:
+    for place, clause in enumerate(alignment.claim_clauses):
+        text = " ".join(clause.text.split()).strip(_EDGES)
+        held = next((held for held in alignment.evidence_clauses if text in held.text), None)
+        if held is not None and _denies(clause) == _denies(held):
+            continue  # word for word
+        nearest = alignment.nearest_clauses(place)
+        reasons = [compare(clause, other) for other in nearest]
+        if reasons and all(reasons):
+            yield clause, str(reasons[0])
+
+
+def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
+    """What one of the two denies the other does not state; no word stands for its opposite.
+
+    Where a condition and what depends on it both differ, they say the same: "not unless it is
+    paid" is "if it is paid".
+    """
+    lexicon = load_lexicon(alignment.claim.language)
+    exceptions = list(_list_exceptions(alignment))
+    for reason, _ in exceptions:
+        if reason:
+            return reason
+    told = [clause for reason, clause in exceptions if not reason]
+    differences = [
+        (clause, reason)
+        for clause, reason in _list_differences(
+            alignment, lambda said, held: _compare_polarity(said, held, lexicon)
+        )
+        if clause not in told
+    ]
+    if len(differences) == 2 and any("condition" in clause.signs for clause, _ in differences):
+        differences = []
+    return _find_denied_detail(alignment) or next((reason for _, reason in differences), None)
+
+
+def _list_exceptions(alignment: Alignment) -> Iterator[tuple[str | None, Piece]]:
+    """Each clause of the claim on what the evidence excepts, and what is wrong with it.
+
+    Of "pets are banned, except cats": cats are not banned.
+    """
+    clauses = alignment.evidence_clauses
+    for place, held in enumerate(clauses):
+        if "except" not in held.signs or any(
+            "except" in said.signs for said in alignment.claim_clauses
+        ):
+            continue
+        excepted = _list_excepted(held)
+        main = clauses[place - 1] if place and _is_led(held) else held
+        for said in alignment.claim_clauses:
+            if not excepted or not all(_holds(said, keys) for keys in excepted):
+                continue
+            if "include" in said.signs or (
+                _denies(said) == _denies(main) and _shares(said, main, excepted)
+            ):
+                yield f"the passage makes an exception: “{held.text.strip(_EDGES)}”", said
+            else:
+                yield None, said
+
+
+def _list_excepted(clause: Piece) -> list[frozenset[Key]]:
+    """The words behind the one that makes the exception, by their keys."""
+    place = next(n for n, word in enumerate(clause.words) if "except" in word.signs)
+    return [word.keys for word in clause.words[place + 1 :] if word.terms][:3]
+
+
+def _is_led(clause: Piece) -> bool:
+    """Whether a clause is the exception alone: the word for it opens it."""
+    return bool(clause.words) and "except" in clause.words[0].signs
+
+
+def _holds(clause: Piece, keys: frozenset[Key]) -> bool:
+    return any(keys & word.keys for word in clause.words)
+
+
+def _shares(said: Piece, main: Piece, excepted: list[frozenset[Key]]) -> bool:
+    """Whether a clause says of what is excepted something that the main clause says."""
+    known = frozenset().union(*(word.keys for word in main.words)) - frozenset().union(*excepted)
+    rest = [word for word in said.words if not any(word.keys & keys for keys in excepted)]
+    return any(word.keys & known for word in rest)
+
+
+def _find_denied_detail(alignment: Alignment) -> str | None:
+    """A short denial of the evidence ("without flash") that a clause of the claim states."""
+    for held in alignment.evidence_clauses:
+        words = [word for word in held.words if word.terms]
+        if "not" not in held.signs or not 1 <= len(words) <= 2:
+            continue
+        keys = [word.keys for word in words]
+        elsewhere = [w.keys for c in alignment.evidence_clauses if c is not held for w in c.words]
+        if any(one & other for one in keys for other in elsewhere):
+            continue
+        for said in alignment.claim_clauses:
+            stated = all(any(one & word.keys for word in said.words) for one in keys)
+            if stated and not _denies(said):
+                return "the passage denies what the claim states"
+    return None
+
+
+def _denies(clause: Piece) -> bool:
+    """Whether a clause denies: by a negation, or by a modal that has one in it."""
+    return bool(_DENIALS & clause.signs) and not (
+        "not" in clause.signs and {"forbid"} & clause.signs and lifts_ban(clause)
+    )
+
+
+def lifts_ban(clause: Piece) -> bool:
+    """Whether a negation stands beside a ban: "is not forbidden"."""
+    banned = [word for word in clause.words if "forbid" in word.signs and "may" not in word.signs]
+    return bool(banned) and any("not" in w.signs and "forbid" not in w.signs for w in clause.words)
+
+
+def _compare_polarity(said: Piece, held: Piece, lexicon: Lexicon) -> str | None:
+    ours, theirs = _list_senses(said, held), _list_senses(held, said)
+    shared = [concept for concept in ours if concept in theirs and concept in lexicon.opposed]
+    if any(_ends_in_time(clause) for clause in (said, held)):
+        shared = [concept for concept in shared if concept != OPENING]
+    if "than" in said.signs & held.signs:
+        shared = []  # the sides are compared
+    flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
+    turned = _denies(said) != _denies(held)
+    if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
+        turned = False  # left to the modals
+    if len(flipped) == int(turned):
+        return None
+    if not turned:
+        one, other = (_find_word(clause, flipped[0]) for clause in (said, held))
+        return f"the claim says {one}, the passage {other}"
+    if not flipped and _denies_by_word(*((held, said) if _denies(said) else (said, held)), lexicon):
+        return None
+    one, other = ("claim", "passage") if _denies(said) else ("passage", "claim")
+    return f"the {one} denies what the {other} states"
+
+
+def _list_senses(clause: Piece, other: Piece) -> dict[int, int]:
+    """The sign of each concept that a clause names with one sign, in words the other hasn't."""
+    terms = frozenset().union(*(word.terms for word in other.words))
+    signs: dict[int, set[int]] = {}
+    for word in clause.words:
+        if not word.terms & terms:
+            for concept, sign in word.senses:
+                signs.setdefault(concept, set()).add(sign)
+    return {concept: min(found) for concept, found in signs.items() if len(found) == 1}
+
+
+def _denies_by_word(clause: Piece, other: Piece, lexicon: Lexicon) -> bool:
+    """Whether a clause without a negation has a word that is one: fails, lacks, refuses."""
+    known = frozenset().union(*(word.terms for word in other.words))
+    return any(word.terms & lexicon.denying and not word.terms & known for word in clause.words)
+
+
+def _ends_in_time(clause: Piece) -> bool:
+    """Whether a clause sets an hour as the end: what is open until then closes at it."""
+    return any(fact.family == "time" and fact.bound in ("<", "<=") for fact in clause.facts)
+
+
+def _find_word(clause: Piece, concept: int) -> str:
+    return next(word.text for word in clause.words if any(c == concept for c, _ in word.senses))
+
+
+def check_opposites(alignment: Alignment, passage: Facts) -> str | None:
+    """No word of the claim is met only by its opposite, where neither of the two is denied."""
+    known = frozenset().union(*(word.keys for word in alignment.evidence.words))
+    said_keys = frozenset().union(*(word.keys for word in alignment.claim.words))
+    lexicon = load_lexicon(alignment.claim.language)
+    for said in alignment.claim_clauses:
+        if _denies(said) or {"than", "condition"} & said.signs or _ends_in_time(said):
+            continue
+        for word in said.words:
+            against = {sense for sense in word.opposites if sense[0] in lexicon.opposed} & known
+            if any(fact.family == "time" for fact in said.facts):
+                against = {sense for sense in against if sense[0] != OPENING}
+            if word.keys & known or not against - said_keys:
+                continue
+            held = _find_opposite(alignment, against)
+            if held is not None:
+                return f"the claim says {word.text}, the passage {held}"
+    return None
+
+
+def _find_opposite(alignment: Alignment, against: set[Key]) -> str | None:
+    """The word with one of these senses, in a sentence that has another word of the claim."""
+    clauses = alignment.evidence_clauses
+    said = frozenset().union(*(word.keys for word in alignment.claim.words))
+    found = None
+    for held in clauses:
+        words = [word for word in held.words if word.keys & against]
+        if not words:
+            continue
+        if _denies(held) or "than" in held.signs:
+            return None
+        beside = [w for c in clauses if c.sentence == held.sentence for w in c.words]
+        if any(word.keys & said for word in beside):
+            found = words[0].text
+    return found
+
+
+def check_denials(alignment: Alignment, passage: Facts) -> str | None:
+    """No word of the claim is one of the evidence with a prefix that denies it: paid, unpaid."""
+    held = {term: word for word in alignment.evidence.words for term in word.terms}
+    denies = any("not" in piece.signs for piece in alignment.claim.pieces)
+    for word in alignment.missing:
+        for term in word.terms:
+            other = next((held[key] for key in sorted(held) if is_denial(term, key)), None)
+            if other is not None and not denies:
+                return f"the claim says {word.text}, the passage {other.text}"
+    return None
