@@ -215,6 +215,8 @@ def _is_next(pieces: Sequence[Piece], other: int, place: int) -> bool:
 
 def is_fragment(piece: Piece) -> bool:
     """Whether a piece says nothing by itself: two words or a day at most, nothing that turns it."""
+    if piece.text[0] in ";；":
+        return False
     days = all(fact.family in _DAYS for fact in piece.facts)
     turned = piece.signs - _PLAIN
     return len(piece.content) <= 2 and days and not (turned or piece.opposes)

@@ -9,6 +9,7 @@ from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.fact_checks import check_counted, check_facts
 from ibid.answering.checking.facts import Facts, Piece, Word
 from ibid.answering.checking.lexicon import load_lexicon
+from ibid.answering.checking.links import check_events, check_tense
 from ibid.answering.checking.name_checks import check_names
 from ibid.answering.checking.order import check_relations, check_roles
 from ibid.answering.checking.polarity import check_denials, check_opposites, check_polarity
@@ -75,7 +76,7 @@ def _is_said_there(alignment: Alignment, passage: Facts, quotation: str) -> bool
 def check_coverage(alignment: Alignment, passage: Facts) -> str | None:
     """Enough of the claim's content words are in the evidence, and of each of its parts."""
     light = load_lexicon(alignment.claim.language).light
-    missing = {word for word in alignment.missing if word.text.casefold() not in light}
+    missing = {word for word in alignment.missing if word.text.lower() not in light}
     words = [w for w in alignment.claim.words if w in missing or w not in alignment.missing]
     if not words or not missing:
         return None
@@ -107,7 +108,7 @@ def _list_parts(alignment: Alignment) -> Iterator[list[Word]]:
     dense = alignment.claim.language in DENSE
     for piece in alignment.claim_clauses:
         light = load_lexicon(alignment.claim.language).light
-        words = [w for w in piece.words if w.terms and w.text.casefold() not in light]
+        words = [w for w in piece.words if w.terms and w.text.lower() not in light]
         if len(words) >= (4 if dense else 2):
             yield words
 
@@ -129,6 +130,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_modals,
     check_quantifiers,
     check_relations,
+    check_events,
+    check_tense,
     check_roles,
     check_slots,
     check_conditions,

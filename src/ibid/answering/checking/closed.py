@@ -35,7 +35,7 @@ def _pattern() -> re.Pattern[str]:
 def read_members(text: str, language: str | None) -> Iterator[Fact]:
     """The members of closed sets in a text; single Han characters, which make words, aside."""
     for match in _pattern().finditer(text):
-        word = match[0].casefold()
+        word = match[0].lower()
         if match[0][0].isupper() and language != "de" and text[: match.start()].strip():
             continue  # a name: Ms Winter, the White family
         if _LANGUAGES_APART.get(word, language or "en") == (language or "en"):

@@ -9,6 +9,7 @@ from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.facts import Facts, Piece, Word
+from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.measures import DERIVED, Fact, agrees
 from ibid.answering.checking.moments import date_holds, time_holds, weekday_holds
 
@@ -121,7 +122,7 @@ def is_comparable(claim: Fact, evidence: Fact) -> bool:
 
 
 _ALIKE: Final = (
-    {"pound", "GBP"}, {"pound", "kg"}, {"version", ""}, {"times", ""},
+    {"pound", "GBP"}, {"pound", "kg"}, {"version", ""}, {"times", ""}, {"month", ""},
     {"degree", "°C"}, {"degree", "°F"},
 )  # fmt: skip
 """Kinds of which one is a shorter way to write the other."""
@@ -134,8 +135,8 @@ def fact_holds(claim: Fact, evidence: Fact) -> bool:
     if {claim.family, evidence.family} == {"date", ""}:
         date, number = (claim, evidence) if claim.family == "date" else (evidence, claim)
         return date.value[0] == number.value[0] and not any(date.value[1:])
-    if {claim.family, evidence.family} == {"age", ""}:
-        age, number = (claim, evidence) if claim.family == "age" else (evidence, claim)
+    if {claim.family, evidence.family} in ({"age", ""}, {"month", ""}):
+        age, number = (claim, evidence) if claim.family else (evidence, claim)
         return age.value[0] == number.value[0] * 12 and _turns_same(claim, evidence)
     if {claim.family, evidence.family} == {"age", "month"}:
         return claim.value == evidence.value and _turns_same(claim, evidence)
@@ -187,11 +188,11 @@ def _counts_same(counted: Word | None, piece: Piece, held: Fact) -> float:
 
 def check_counted(alignment: Alignment, passage: Facts) -> str | None:
     """What a bare number counts is what it counts in the evidence."""
-    missing = alignment.missing
+    missing, light = alignment.missing, load_lexicon(alignment.claim.language).light
     for piece in alignment.claim.pieces:
         for fact in piece.facts:
             counted = _find_counted(piece, fact) if not fact.family else None
-            if counted is None or counted not in missing:
+            if counted is None or counted not in missing or counted.text.lower() in light:
                 continue
             for held_piece in alignment.evidence.pieces:
                 for held in held_piece.facts:

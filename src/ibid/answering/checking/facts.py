@@ -174,7 +174,7 @@ def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[W
     """The words of a text: first the phrases of the lexicon, then what lies between them."""
     phrases = list(lexicon.phrases.finditer(text))
     for match in phrases:
-        key = match[0].casefold()
+        key = match[0].lower()
         dense = lexicon.language in DENSE
         signs = lexicon.signs.get(key, ())
         senses = lexicon.senses.get(key) or lexicon.senses.get(f"{key}$", ())
@@ -184,7 +184,7 @@ def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[W
     if lexicon.language in DENSE:
         for match in _DENSE_WORD.finditer(rest):
             if match[0] not in EMPTY_CHARACTERS:
-                yield Word(match[0], match.start(), frozenset({match[0].casefold()}))
+                yield Word(match[0], match.start(), frozenset({match[0].lower()}))
         return
     pattern = _ELIDED_WORD if lexicon.language == "fr" else _WORD
     for match in pattern.finditer(rest):
@@ -192,7 +192,7 @@ def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[W
 
 
 def _read_word(match: re.Match[str], lexicon: Lexicon, language: str | None) -> Word:
-    word = match[0].casefold().replace("’", "'")
+    word = match[0].lower().replace("’", "'")
     signs = lexicon.signs.get(word, ())
     if word.endswith("n't"):
         signs = (*lexicon.signs.get(word[:-3], ()), *(() if signs else ("not",)), *signs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, TypeAlias
@@ -35,6 +35,8 @@ class Lexicon:
     signs: Mapping[str, tuple[str, ...]]
     senses: Mapping[str, tuple[Sense, ...]]
     opposed: frozenset[int]
+    converse: frozenset[int]
+    """Concepts whose two sides tell one thing: A sells what B buys."""
     phrases: re.Pattern[str]
     joints: re.Pattern[str]
     articles: frozenset[str]
@@ -54,7 +56,8 @@ def load_lexicon(language: str | None) -> Lexicon:
     for name, words in tables["signs"].items():
         for word in split_words(words):
             signs[word] = (*signs.get(word, ()), name)
-    senses, opposed = _read_concepts(tables["concepts"]["lines"], language)
+    lines = split_lines(tables["concepts"]["lines"])
+    senses, opposed = _read_concepts(lines, language)
     dense = language in DENSE
     found = [word for word in {*signs, *senses} if dense or not re.fullmatch(r"[\w'-]+", word)]
     return Lexicon(
@@ -62,6 +65,7 @@ def load_lexicon(language: str | None) -> Lexicon:
         signs=signs,
         senses=senses,
         opposed=opposed,
+        converse=frozenset(number for number, line in enumerate(lines) if "||" in line),
         phrases=_match_any(found, dense=dense),
         joints=_match_any(split_words(tables["grammar"]["joints"]), dense=dense, or_=_JOINT_SIGNS),
         articles=frozenset(split_words(tables["grammar"]["articles"])),
@@ -84,12 +88,12 @@ def _match_any(words: list[str], *, dense: bool, or_: str = "(?!)") -> re.Patter
 
 
 def _read_concepts(
-    lines: str, language: str
+    lines: Sequence[str], language: str
 ) -> tuple[dict[str, tuple[Sense, ...]], frozenset[int]]:
     senses: dict[str, tuple[Sense, ...]] = {}
     opposed = set()
-    for number, line in enumerate(split_lines(lines)):
-        sides = line.split("|")
+    for number, line in enumerate(lines):
+        sides = line.replace("||", "|").split("|")
         if len(sides) == 2:
             opposed.add(number)
         for side, sign in zip(sides, (1, -1), strict=False):

@@ -53,7 +53,7 @@ def find_unit(text: str, place: int) -> str | None:
     return match["unit"] if match else None
 
 
-_COUNTER: Final = re.compile("[个個名位人本张張件家台只冊枚匹頭間つ所条项門门]")
+_COUNTER: Final = re.compile("[階楼层層个個名位人本张張件家台只冊枚匹頭間つ所条项門门]")
 _BEFORE: Final = re.compile(
     r"(?P<sign>us\$|[$€£¥]|\b(?:USD|EUR|GBP|CHF|JPY)\b)\s?\Z", re.IGNORECASE
 )
@@ -67,7 +67,11 @@ _FACTOR_BEFORE: Final = re.compile(
 )
 _ARTICLE: Final = re.compile(
     r"\b(?P<article>an?|one|per|each|every|ein|eine|einen|einem|einer|eines|pro|jede[ns]?|une?|par|"
-    r"chaque|uno?|una|por|cada|al|im|am)[\s-]+(?!jahr \d)|[一每毎](?=[天年周個个日])",
+    r"chaque|uno?|una|por|cada|al|im|am)[\s-]+(?!jahr\s[\d·])|[一每毎](?=[天年周個个日])",
+    re.IGNORECASE,
+)
+_NAMED_SPAN: Final = re.compile(
+    r"\s+(?:anterior|pasado|siguiente|dernier|précédent|suivant|prochain|zuvor|davor|darauf)",
     re.IGNORECASE,
 )
 _INDEFINITE: Final = frozenset(
@@ -154,7 +158,9 @@ def _measure(text: str, numeral: Numeral) -> Fact | None:
     percent = _HAN_PERCENT.search(text, 0, start)
     if percent:
         return Fact("%", (value,), text[percent.start() : end], percent.start(), end, unit="%")
-    if unit is None and _FACTOR_BEFORE.search(text, 0, start):
+    factor_of = _FACTOR_BEFORE.search(text, 0, start) if unit is None else None
+    if factor_of:
+        start = factor_of.start()
         return Fact("times", (value,), text[start:end], start, end, unit="times")
     if below := _BELOW_ZERO.match(text, unit.end() if unit else end):
         value, end = -value, below.end()
@@ -164,7 +170,7 @@ def _measure(text: str, numeral: Numeral) -> Fact | None:
         if han and not counted and (end - start == 1 or text[start:end] in "百千万亿億"):
             return None
         return Fact("", (value,), text[start:end], start, end)
-    word = (unit["unit"] if unit else before["sign"] if before else "").casefold()
+    word = (unit["unit"] if unit else before["sign"] if before else "").lower()
     factor, base = _units()[word]
     if base == "times" and value == 1:
         return None
@@ -177,16 +183,17 @@ def _read_single(text: str) -> Iterator[Fact]:
     """What an article counts: an hour, per day, eine Woche; half of one too."""
     for match in _ARTICLE.finditer(text):
         unit = _unit_pattern().match(text, match.end())
-        fact = _count_one(text, match.start(), unit) if unit else None
+        named = unit and _NAMED_SPAN.match(text, unit.end())
+        fact = _count_one(text, match.start(), unit) if unit and not named else None
         half = _HALVES.match(text, fact.end) if fact else None
         if fact and half and half["and"]:
             longer = text[fact.start : half.end()]
             fact = replace(fact, value=(fact.value[0] * 1.5,), text=longer, end=half.end())
-        rate = match["article"] is None or match["article"].casefold() not in _INDEFINITE
+        rate = match["article"] is None or match["article"].lower() not in _INDEFINITE
         if fact and (rate or (fact.family in ("s", "month") and fact.unit != "second")):
             yield fact
     for match in _EVERY.finditer(text):
-        value, family = _EVERY_VALUES[match[0].casefold()]
+        value, family = _EVERY_VALUES[match[0].lower()]
         yield Fact(family, (value,), match[0], *match.span(), unit="rate")
     for match in _HALVES.finditer(text):
         unit = _unit_pattern().match(text, match.end()) if match["only"] else None
@@ -197,7 +204,7 @@ def _read_single(text: str) -> Iterator[Fact]:
 
 def _count_one(text: str, start: int, unit: re.Match[str]) -> Fact | None:
     """One of a unit; None for letters that are a unit behind figures only."""
-    word = unit["unit"].casefold()
+    word = unit["unit"].lower()
     if len(word) == 1 and not _DENSE.match(word):
         return None
     factor, base = _units()[word]
@@ -207,7 +214,7 @@ def _count_one(text: str, start: int, unit: re.Match[str]) -> Fact | None:
 def _read_multiples(text: str) -> Iterator[Fact]:
     """Shares and multiples that are words of their own: a third, twice, halbiert, 三分之一."""
     for match in _multiple_pattern().finditer(text):
-        value, family = _multiples()[match[0].casefold()]
+        value, family = _multiples()[match[0].lower()]
         yield Fact(family, (value,), match[0], *match.span(), unit="multiple")
     for match in _SHARE.finditer(text):
         whole, part = (read_numerals(match[name], None)[0].value for name in ("whole", "part"))

@@ -127,7 +127,7 @@ def read_dates(text: str) -> Iterator[Fact]:
         parts = {name[0]: value for name, value in match.groupdict().items() if value}
         if _is_month(text, match, parts):
             month = parts.get("m", "0")
-            number = int(month) if month.isdigit() else _months()[month.casefold()]
+            number = int(month) if month.isdigit() else _months()[month.lower()]
             if number <= 12:
                 value = (float(parts.get("y", 0)), float(number), float(parts.get("d", 0)))
                 taken.append(range(*match.span()))
@@ -161,7 +161,7 @@ def _is_month(text: str, match: re.Match[str], parts: Mapping[str, str]) -> bool
     if "y" in parts or "d" in parts or word.isdigit():
         return True
     opens = not text[: match.start()].strip() or text[: match.start()].rstrip()[-1:] in ".!?"
-    return word.casefold() not in _SHORT_MONTHS or (word[0].isupper() and not opens)
+    return word.lower() not in _SHORT_MONTHS or (word[0].isupper() and not opens)
 
 
 def read_times(text: str, language: str | None) -> list[Fact]:
@@ -226,7 +226,7 @@ _OCLOCK: Final = re.compile(
 def _read_oclock(text: str) -> Iterator[Fact]:
     for match in _OCLOCK.finditer(text):
         if match["past"] or match["clock"] or match["part"]:
-            hour = _HOURS.index(match["hour"].casefold()) + 1
+            hour = _HOURS.index(match["hour"].lower()) + 1
             part = f"{match['clock'] or ''} {match['part'] or ''}".replace("o'clock", "").strip()
             value = _place_in_day(hour, 30.0 if match["past"] else 0.0, part, open_=True)
             yield Fact("time", value, match[0], *match.span())
@@ -269,7 +269,7 @@ def read_weekdays(text: str) -> Iterator[Fact]:
     """The weekdays, each or each range with the numbers of its days from Monday, 0."""
     facts: list[tuple[int, int, range]] = []
     for match in _weekday_pattern().finditer(text):
-        days = _weekdays()[match[0].casefold()]
+        days = _weekdays()[match[0].lower()]
         last = facts[-1] if facts else None
         gap = text[last[1] : match.start()] if last else ""
         if last and re.fullmatch(

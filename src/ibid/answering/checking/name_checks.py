@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.fact_checks import CLEARLY, tell_difference
 from ibid.answering.checking.facts import Facts, Piece
 from ibid.answering.checking.vocabulary import DENSE
 from ibid.language.analyzer import content_terms
+
+_POSSESSIVE: Final = re.compile(r"['’]s?\Z")
 
 
 def check_names(alignment: Alignment, passage: Facts) -> str | None:
@@ -28,6 +31,7 @@ def count_names(alignment: Alignment) -> int:
 
 
 def _holds_name(name: str, evidence: Facts) -> bool:
+    name = _POSSESSIVE.sub("", name)
     if evidence.language in DENSE and not name.isascii():
         return name in evidence.text
     # Without spaces, a name in Latin letters may touch what stands beside it.

@@ -23,7 +23,7 @@ _CHINESE_NAME: Final = re.compile(
     r"(?=[,。、.;，]|\Z|\[|\d|[在于是和与的说任创担先女领负管设写发为将被及]|表示|提出|出生|教授|老师)"
 )
 _CHINESE_PLACE: Final = re.compile(
-    "[在于到从去往位至](?P<name>[㐀-鿿]{2,3}?)(?=成立|举行|召开|市|省|县|工作|开设|出生|建|设|创|开|运|的|[,。，]|\\Z)"
+    "[在于到从去往位至](?P<name>(?!年)[㐀-鿿]{2,3}?)(?=成立|举行|召开|市|省|县|工作|开设|出生|建|设|创|开|运|的|[,。，]|\\Z)"
 )
 _JAPANESE_NAME: Final = re.compile(
     "(?P<name>[㐀-鿿々]{2,6})(?=さん|氏|様|先生|教授|部長|社長|博士|によって|により)"
@@ -35,6 +35,7 @@ _KATAKANA_NAME: Final = re.compile(
 _TITLES: Final = frozenset(
     "herr frau herrn mr mrs ms mme mlle sr sra dr prof doktor professor".split()  # noqa: SIM905
 )
+_GERMAN_ADJECTIVE: Final = re.compile(r".{3,}e[rsnm]?\Z")
 _GERMAN_NOUN: Final = re.compile(
     r".*(?:ung|ungen|heit|heiten|keit|keiten|schaft|tion|tionen|tät|nis|nisse|ling|ment|tage|zeit|zeiten)\Z"
 )
@@ -52,7 +53,7 @@ def read_names(text: str, language: str | None, lexicon: Lexicon) -> Iterator[st
         if (
             not word
             or not word[0].isupper()
-            or word.casefold() in _TITLES
+            or word.lower() in _TITLES
             or not _carries(word, language, lexicon)
         ):
             continue
@@ -69,7 +70,7 @@ def read_names(text: str, language: str | None, lexicon: Lexicon) -> Iterator[st
 
 
 def _carries(word: str, language: str | None, lexicon: Lexicon) -> bool:
-    lower = word.casefold()
+    lower = word.lower()
     return (word.isupper() and len(word) > 1) or (
         bool(content_terms(word, language)) and lower not in lexicon.signs
     )
@@ -78,9 +79,10 @@ def _carries(word: str, language: str | None, lexicon: Lexicon) -> bool:
 def _is_german_name(
     text: str, before: re.Match[str] | None, match: re.Match[str], after: re.Match[str] | None
 ) -> bool:
-    if _GERMAN_NOUN.match(match[0]):
+    opens = _opens_sentence(text, match.start())
+    if _GERMAN_NOUN.match(match[0]) or (opens and _GERMAN_ADJECTIVE.match(match[0])):
         return False
-    if before and before[0].casefold() in _TITLES and before[0][0].isupper():
+    if before and before[0].lower() in _TITLES and before[0][0].isupper():
         return True
     return any(
         other is not None

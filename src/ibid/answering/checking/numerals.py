@@ -48,6 +48,15 @@ _SCALES: Final[Mapping[str, Mapping[str, float]]] = {
     },
     "es": {"cien": 1e2, "ciento": 1e2, "mil": 1e3, "millón": 1e6, "millones": 1e6},
 }  # fmt: skip
+_ABOUT: Final[Mapping[str, Mapping[str, float]]] = {
+    "fr": {
+        "dizaine": 10, "vingtaine": 20, "trentaine": 30, "quarantaine": 40, "cinquantaine": 50,
+        "soixantaine": 60, "centaine": 100, "millier": 1_000,
+    },
+    "es": {"decena": 10, "veintena": 20, "treintena": 30, "centenar": 100, "millar": 1_000},
+}  # fmt: skip
+"""Words for a round number of things, more or less."""
+
 _DOZENS: Final = {"en": "dozen", "de": "dutzend", "fr": "douzaine", "es": "docena"}
 
 _UNITS_TO_NINETEEN: Final = {
@@ -140,7 +149,7 @@ def read_figures(text: str, language: str | None) -> float:
 
 def _read_words(text: str, language: str) -> Iterator[Numeral]:
     values = _number_words(language)
-    words = [match for match in _WORD.finditer(text.casefold()) if match[0] in values]
+    words = [match for match in _WORD.finditer(text.lower()) if match[0] in values]
     while words:
         group = [words.pop(0)]
         total, current = _add_word(0.0, 0.0, values[group[0][0]]) or (0.0, 0.0)
@@ -186,7 +195,7 @@ def _number_words(language: str) -> Mapping[str, float]:
         }
     if language == "fr":
         words["vingts"] = 20.0
-    return {**words, **_SCALES[language], _DOZENS[language]: 12.0}
+    return {**words, **_SCALES[language], _DOZENS[language]: 12.0, **_ABOUT.get(language, {})}
 
 
 def _read_han(text: str) -> float:

@@ -166,9 +166,24 @@ def check_roles(alignment: Alignment, passage: Facts) -> str | None:
     ours, theirs = (_read_roles(facts, language) for facts in (alignment.claim, alignment.evidence))
     shared = sorted(ours.keys() & theirs.keys(), key=lambda key: ours[key].place)
     for one, other in combinations(shared, 2):
-        if _are_swapped(ours[one], ours[other], theirs[one], theirs[other], language):
+        swapped = _are_swapped(ours[one], ours[other], theirs[one], theirs[other], language)
+        if swapped and _share_between(
+            alignment, (ours[one], ours[other]), (theirs[one], theirs[other])
+        ):
             return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
     return _check_agents(alignment, ours, theirs)
+
+
+def _share_between(
+    alignment: Alignment, ours: tuple[_Role, _Role], theirs: tuple[_Role, _Role]
+) -> bool:
+    """Whether some word stands between the two in both, or none in one: what they do is one."""
+    between = []
+    for facts, roles in ((alignment.claim, ours), (alignment.evidence, theirs)):
+        start, end = sorted(role.place for role in roles)
+        words = (word for word in facts.words if start < _place(facts, word) < end)
+        between.append(frozenset().union(*(word.keys for word in words)))
+    return not all(between) or bool(between[0] & between[1])
 
 
 def _read_roles(facts: Facts, language: str | None) -> dict[str, _Role]:
@@ -213,7 +228,7 @@ def _read_before(text: str, place: int, articles: frozenset[str], *, dense: bool
             return "^"
         if before[-1] in ",;&/–—-":
             return ","
-        word = before.split()[-1].casefold()
+        word = before.split()[-1].lower()
         if word not in articles:
             return word
         before = before[: len(before) - len(word)].rstrip()

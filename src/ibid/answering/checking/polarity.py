@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from ibid.answering.checking.alignment import OPENING, Alignment, is_denial
@@ -10,6 +11,8 @@ from ibid.answering.checking.facts import Facts, Key, Piece
 from ibid.answering.checking.lexicon import Lexicon, load_lexicon
 
 _EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
+
+_SHUT: Final = (OPENING, -1)
 
 _DENIALS: Final = frozenset({"not", "forbid", "free"})
 
@@ -41,7 +44,6 @@ def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
     Where a condition and what depends on it both differ, they say the same: "not unless it is
     paid" is "if it is paid".
     """
-    lexicon = load_lexicon(alignment.claim.language)
     exceptions = list(_list_exceptions(alignment))
     for reason, _ in exceptions:
         if reason:
@@ -50,7 +52,7 @@ def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
     differences = [
         (clause, reason)
         for clause, reason in _list_differences(
-            alignment, lambda said, held: _compare_polarity(said, held, lexicon)
+            alignment, lambda said, held: _compare_polarity(said, held, alignment)
         )
         if clause not in told
     ]
@@ -135,7 +137,8 @@ def lifts_ban(clause: Piece) -> bool:
     return bool(banned) and any("not" in w.signs and "forbid" not in w.signs for w in clause.words)
 
 
-def _compare_polarity(said: Piece, held: Piece, lexicon: Lexicon) -> str | None:
+def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | None:
+    lexicon = load_lexicon(alignment.claim.language)
     ours, theirs = _list_senses(said, held), _list_senses(held, said)
     shared = [concept for concept in ours if concept in theirs and concept in lexicon.opposed]
     if any(_ends_in_time(clause) for clause in (said, held)):
@@ -143,10 +146,11 @@ def _compare_polarity(said: Piece, held: Piece, lexicon: Lexicon) -> str | None:
     if "than" in said.signs & held.signs:
         shared = []  # the sides are compared
     flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
+    flipped = [c for c in flipped if not _is_converse(c, said, held, lexicon)]
     turned = _denies(said) != _denies(held)
     if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
         turned = False  # left to the modals
-    if len(flipped) == int(turned):
+    if len(flipped) == int(turned) or meets_otherwise(said, held, alignment):
         return None
     if not turned:
         one, other = (_find_word(clause, flipped[0]) for clause in (said, held))
@@ -155,6 +159,58 @@ def _compare_polarity(said: Piece, held: Piece, lexicon: Lexicon) -> str | None:
         return None
     one, other = ("claim", "passage") if _denies(said) else ("passage", "claim")
     return f"the {one} denies what the {other} states"
+
+
+def _is_converse(concept: int, said: Piece, held: Piece, lexicon: Lexicon) -> bool:
+    """Whether two words tell one thing from its two sides: B receives what A gives."""
+    if concept not in lexicon.converse:
+        return False
+    subjects = [_list_before(clause, concept) for clause in (said, held)]
+    return bool(subjects[0]) and not subjects[0] & subjects[1]
+
+
+def _list_before(clause: Piece, concept: int) -> frozenset[Key]:
+    """What stands in front of the word with this concept."""
+    place = next(n for n, w in enumerate(clause.words) if any(c == concept for c, _ in w.senses))
+    words = [word for word in clause.words[:place] if word.terms]
+    return frozenset().union(*(word.keys for word in words))
+
+
+def meets_otherwise(said: Piece, held: Piece, alignment: Alignment) -> bool:
+    """Whether two sentences that differ in a negation say the same by what else is in them.
+
+    "Nobody without a card" is "only with a card", and "closed until" is "open once".
+    """
+    ours = frozenset().union(*(piece.signs for piece in alignment.claim.pieces))
+    around = [p for p in alignment.evidence_clauses if p.sentence == held.sentence]
+    theirs = frozenset().union(*(piece.signs for piece in around))
+    twice = _denies_twice(alignment.claim.pieces), _denies_twice(around)
+    for one, other, double in ((ours, theirs, twice[0]), (theirs, ours, twice[1])):
+        if double and "lacking" not in other and {"only", "must", "condition"} & other:
+            return True
+        if "only" in one and "only" not in other and {"not", "forbid"} & other:
+            return any(_is_prefixed(word.text) for word in (*said.words, *held.words))
+        if "until" in one and "until" not in other:
+            return bool({"earlier", "later", "condition", "only"} & other)
+    return False
+
+
+def _denies_twice(pieces: Sequence[Piece]) -> bool:
+    """Whether a sentence denies what is without something: nobody without a card."""
+    words = [word for piece in pieces for word in piece.words]
+    lacking = [word for word in words if "lacking" in word.signs]
+    denials = [w for w in words if {"not", "forbid"} & {*w.signs} and w not in lacking]
+    return bool(lacking and denials)
+
+
+def _is_prefixed(word: str) -> bool:
+    """Whether a word denies by how it begins: unused, incomplete."""
+    return bool(_PREFIXED.match(word))
+
+
+_PREFIXED: Final = re.compile(
+    r"(?:un(?!der|ter|i[tvqo]|til|less|cle)|in(?=complet)|non)[^\W\d_]{4,}", re.IGNORECASE
+)
 
 
 def _list_senses(clause: Piece, other: Piece) -> dict[int, int]:
@@ -171,7 +227,12 @@ def _list_senses(clause: Piece, other: Piece) -> dict[int, int]:
 def _denies_by_word(clause: Piece, other: Piece, lexicon: Lexicon) -> bool:
     """Whether a clause without a negation has a word that is one: fails, lacks, refuses."""
     known = frozenset().union(*(word.terms for word in other.words))
-    return any(word.terms & lexicon.denying and not word.terms & known for word in clause.words)
+    banned = "forbid" in other.signs
+    return any(
+        word.terms & lexicon.denying or _is_prefixed(word.text) or (banned and _SHUT in word.senses)
+        for word in clause.words
+        if not word.terms & known
+    )
 
 
 def _ends_in_time(clause: Piece) -> bool:
@@ -192,19 +253,20 @@ def check_opposites(alignment: Alignment, passage: Facts) -> str | None:
         if _denies(said) or {"than", "condition"} & said.signs or _ends_in_time(said):
             continue
         for word in said.words:
-            against = {sense for sense in word.opposites if sense[0] in lexicon.opposed} & known
+            told = lexicon.opposed - lexicon.converse
+            against = {sense for sense in word.opposites if sense[0] in told} & known
             if any(fact.family == "time" for fact in said.facts):
                 against = {sense for sense in against if sense[0] != OPENING}
             if word.keys & known or not against - said_keys:
                 continue
-            held = _find_opposite(alignment, against)
-            if held is not None:
-                return f"the claim says {word.text}, the passage {held}"
+            found = _find_opposite(alignment, against)
+            if found is not None and not meets_otherwise(said, found[0], alignment):
+                return f"the claim says {word.text}, the passage {found[1]}"
     return None
 
 
-def _find_opposite(alignment: Alignment, against: set[Key]) -> str | None:
-    """The word with one of these senses, in a sentence that has another word of the claim."""
+def _find_opposite(alignment: Alignment, against: set[Key]) -> tuple[Piece, str] | None:
+    """The clause and the word with one of these senses, in a sentence that has another word of the claim."""
     clauses = alignment.evidence_clauses
     said = frozenset().union(*(word.keys for word in alignment.claim.words))
     found = None
@@ -216,7 +278,7 @@ def _find_opposite(alignment: Alignment, against: set[Key]) -> str | None:
             return None
         beside = [w for c in clauses if c.sentence == held.sentence for w in c.words]
         if any(word.keys & said for word in beside):
-            found = words[0].text
+            found = held, words[0].text
     return found
 
 

@@ -10,6 +10,7 @@ from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.facts import Facts, Key, Word
+from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.vocabulary import DENSE, EMPTY_CHARACTERS
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,.;:!?]")
@@ -36,17 +37,19 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
         return None
     said = _list_keys(alignment.claim)
     held = {
-        word.text.casefold(): word
+        word.text.lower(): word
         for word in alignment.evidence.words
         if word.terms and not word.keys & said
     }
-    missing = {word.text.casefold() for word in alignment.missing}
-    ours = {word.text.casefold(): word for word in alignment.claim.words}
+    missing = {word.text.lower() for word in alignment.missing}
+    ours = {token: word for word in alignment.claim.words for token in word.text.lower().split()}
+    signs = load_lexicon(alignment.claim.language).signs
+    denials = {word for word, names in signs.items() if "not" in names}
     theirs: dict[str, list[_Slot]] = {}
     for slot in _list_slots(alignment.evidence):
         theirs.setdefault(slot.left[-1], []).append(slot)
     for slot in _list_slots(alignment.claim):
-        if not any(token in ours for token in slot.tokens):
+        if not any(token in ours for token in slot.tokens) or denials & {*slot.tokens}:
             continue
         rivals = [
             other for other in theirs.get(slot.left[-1], []) if other.right[0] == slot.right[0]
@@ -73,7 +76,7 @@ class _Slot:
 
 def _list_slots(facts: Facts) -> Iterator[_Slot]:
     for sentence in facts.text.split("\n"):
-        tokens = ["^", "^", *(match[0].casefold() for match in _TOKEN.finditer(sentence))]
+        tokens = ["^", "^", *(match[0].lower() for match in _TOKEN.finditer(sentence))]
         while tokens[-1] in ".!?":
             tokens.pop()
         tokens += ["^", "^"]
@@ -120,8 +123,8 @@ def _check_capitals(alignment: Alignment, held: Mapping[str, Word]) -> str | Non
 
     Names can't be told in a claim without capitals, nor where a word opens it.
     """
-    missing = {word.text.casefold(): word for word in alignment.missing}
-    names = {name.casefold() for name in alignment.evidence.names} & held.keys()
+    missing = {word.text.lower(): word for word in alignment.missing}
+    names = {name.lower() for name in alignment.evidence.names} & held.keys()
     if not missing or not names or alignment.claim.language == "de":
         return None
     lower = alignment.claim.text == alignment.claim.text.lower()
@@ -189,4 +192,4 @@ def _are_alike(ours: str, theirs: str, alignment: Alignment) -> bool:
     words = [*alignment.claim.words, *(w for p in alignment.claim.pieces for w in p.words)]
     known = {word.text for word in words if word.senses or word.signs}
     facts = "".join(fact.text for fact in alignment.claim.facts)
-    return any(ours in text or text in ours for text in known) or ours in facts
+    return any(ours in text or text in ours for text in known) or ours in facts or theirs in ours

@@ -10,7 +10,7 @@ from typing import Final
 from ibid.answering.checking.alignment import Alignment, key_fact
 from ibid.answering.checking.fact_checks import fact_holds, is_comparable
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
-from ibid.answering.checking.polarity import compare_clauses, lifts_ban
+from ibid.answering.checking.polarity import compare_clauses, lifts_ban, meets_otherwise
 
 _MODALS: Final = ("forbid", "free", "must", "should", "may")
 _FOLLOWS: Final = {
@@ -34,7 +34,12 @@ _MODAL_WORDS: Final = {
 
 def check_modals(alignment: Alignment, passage: Facts) -> str | None:
     """What is a duty, a right, a ban or a chance in one is the same in the other."""
-    return compare_clauses(alignment, _compare_modals)
+    return compare_clauses(
+        alignment,
+        lambda said, held: (
+            None if meets_otherwise(said, held, alignment) else _compare_modals(said, held)
+        ),
+    )
 
 
 def read_modal(clause: Piece) -> str | None:
@@ -67,6 +72,9 @@ def _compare_modals(said: Piece, held: Piece) -> str | None:
     return f"the claim says {said_word}, the passage {_MODAL_WORDS[theirs]}"
 
 
+_REACH: Final = 10
+"""Characters from "only" to the number that it is said of: only the half."""
+
 _HAPPENS: Final = re.compile(
     r"\bmay (?:also )?(?:cause|lead|be|have|result|help|increase|reduce|affect|occur|become"
     r"|damage|vary|contain|fail|take)\b"
@@ -89,7 +97,7 @@ def check_quantifiers(alignment: Alignment, passage: Facts) -> str | None:
 
 
 def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str | None:
-    if "only" in said.signs and "only" not in held.signs and not _excepts(alignment):
+    if "only" in said.signs and not {"only"} & held.signs and not _excepts(alignment, said):
         return "the claim says only, the passage does not"
     if "only" in said.signs and not _focus_same(said, held):
         return "the claim says only of something else than the passage"
@@ -117,7 +125,7 @@ def _says_all(clause: Piece) -> bool:
         if word is None or "all" not in word.signs:
             continue
         refused = before is not None and "not" in before.signs
-        if not refused and not (denied and word.text.casefold().startswith("any")):
+        if not refused and not (denied and word.text.lower().startswith("any")):
             return True
     return False
 
@@ -145,7 +153,11 @@ def _find_focus(clause: Piece) -> frozenset[Key]:
     return frozenset().union(facts, *(word.keys for word in after or before))
 
 
-def _excepts(alignment: Alignment) -> bool:
+def _excepts(alignment: Alignment, said: Piece) -> bool:
+    """Whether "only" is said of a number, or of what the evidence lets no other do."""
+    start = next(word.start for word in said.words if "only" in word.signs)
+    if any(0 < fact.start - start <= _REACH for fact in said.facts):
+        return True
     return any(
         {"not", "only"} <= piece.signs or "condition" in piece.signs
         for piece in alignment.evidence.pieces
