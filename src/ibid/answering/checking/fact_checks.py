@@ -12,6 +12,7 @@ from ibid.answering.checking.facts import Facts, Piece, Word
 from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.measures import DERIVED, Fact, agrees
 from ibid.answering.checking.moments import date_holds, time_holds, weekday_holds
+from ibid.answering.checking.polarity import are_complements
 
 CLEARLY: Final = 0.25
 """By how much another number must be nearer to the claim's words to be the one that is meant."""
@@ -44,7 +45,9 @@ def _check_fact(alignment: Alignment, place: int, fact: Fact) -> str | None:
             if is_comparable(fact, held):
                 score = alignment.closeness(place, other, fact)
                 score += _counts_same(counted, piece, held)
-                if fact_holds(fact, held):
+                if fact_holds(fact, held) or _complements(
+                    alignment.claim.pieces[place], piece, held
+                ):
                     near.append((score, held, other))
                 elif held.unit != DERIVED:
                     far.append((score, held, other))
@@ -61,6 +64,11 @@ def _check_fact(alignment: Alignment, place: int, fact: Fact) -> str | None:
         numbers = [other.text for other in alignment.evidence.facts if _is_number(other)]
         return tell_difference(said, numbers if _is_number(fact) else [])
     return f"the claim says {said}, the passage {_write_fact(best_far[1], alignment.evidence)}"
+
+
+def _complements(said: Piece, held: Piece, fact: Fact) -> bool:
+    """Whether what holds of a number on one side of it is denied on the other side."""
+    return fact in held.facts and are_complements(said, replace(held, facts=(fact,)))
 
 
 def count_held(alignment: Alignment) -> int:

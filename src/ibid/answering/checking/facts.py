@@ -241,8 +241,9 @@ _LEADS: Final = frozenset({"except", "include", "only", "despite"})
 def turn_limits(piece: Piece) -> Piece:
     """The piece with "must not weigh more than 23 kg" read as the limit that it is."""
     denials = [word.start for word in piece.words if {"not", "forbid"} & set(word.signs)]
+    turned = {">", "<"} if {"must", "may", "should", "forbid"} & piece.signs else {">"}
     limited = [
-        f for f in piece.facts if f.bound in _TURNED and min(denials, default=f.end) < f.start
+        f for f in piece.facts if f.bound in turned and min(denials, default=f.end) < f.start
     ]
     if not limited:
         return piece

@@ -30,7 +30,8 @@ _RATE: Final = re.compile(
 """What makes a rate of a number: every ten seconds are not all of them."""
 
 _VERSION: Final = re.compile(
-    r"(?<![\w.])(?:(?:versions?|version(?:en)?|versión|releases?|section|chapter|kapitel|abschnitt|v)\.?\s?"
+    r"(?<![\w.])(?:(?:versions?|version(?:en)?|versión|releases?|firmware|section|chapter|kapitel|abschnitt|v)\.?\s?"
+    r"(?:(?:older|newer|later|earlier|higher|lower) than |from |since |before |up to )?"
     r"|(?:版本|バージョン)\s?|(?-i:[A-Z][a-z]+)\s)(?P<figures>\d+(?:\.\d+)+)(?![\w.,]?\d)",
     re.IGNORECASE,
 )

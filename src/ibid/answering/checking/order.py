@@ -264,10 +264,8 @@ def _find_actor(one: _Role, other: _Role, agents: set[str]) -> int | None:
     """0 or 1 for the one that acts; None where that is not said of either."""
     by = [role.before in agents for role in (one, other)]
     opens = [role.before == "^" for role in (one, other)]
-    if by == [True, False] and opens[1]:
-        return 0
-    if by == [False, True] and opens[0]:
-        return 1
+    if sum(by) == 1:
+        return by.index(True)
     if not any(by) and sum(opens) == 1 and not ({one.before, other.before} & _JOINING):
         return opens.index(True)
     return None

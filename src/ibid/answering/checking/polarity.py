@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from ibid.answering.checking.alignment import OPENING, Alignment, is_denial
-from ibid.answering.checking.facts import Facts, Key, Piece
+from ibid.answering.checking.facts import Facts, Key, Piece, Word
 from ibid.answering.checking.lexicon import Lexicon, load_lexicon
+from ibid.answering.checking.measures import Bound
 
 _EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
 
@@ -131,6 +132,20 @@ def _denies(clause: Piece) -> bool:
     )
 
 
+def are_complements(said: Piece, held: Piece) -> bool:
+    """Whether one denies below a bound what the other states from there on, or the other way."""
+    return _denies(said) != _denies(held) and any(
+        one.family == other.family
+        and one.value == other.value
+        and _BEYOND.get(one.bound) == other.bound
+        for one in said.facts
+        for other in held.facts
+    )
+
+
+_BEYOND: Final[dict[Bound, Bound]] = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
 def lifts_ban(clause: Piece) -> bool:
     """Whether a negation stands beside a ban: "is not forbidden"."""
     banned = [word for word in clause.words if "forbid" in word.signs and "may" not in word.signs]
@@ -150,6 +165,8 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
     turned = _denies(said) != _denies(held)
     if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
         turned = False  # left to the modals
+    if turned and are_complements(said, held):
+        turned = False
     if len(flipped) == int(turned) or meets_otherwise(said, held, alignment):
         return None
     if not turned:
@@ -289,6 +306,12 @@ def check_denials(alignment: Alignment, passage: Facts) -> str | None:
     for word in alignment.missing:
         for term in word.terms:
             other = next((held[key] for key in sorted(held) if is_denial(term, key)), None)
-            if other is not None and not denies:
+            if other is not None and not (denies or _is_denied(alignment, other)):
                 return f"the claim says {word.text}, the passage {other.text}"
     return None
+
+
+def _is_denied(alignment: Alignment, word: Word) -> bool:
+    """Whether a word of the evidence stands in a clause that denies it."""
+    clauses = alignment.evidence_clauses
+    return any(word in clause.words and "not" in clause.signs for clause in clauses)

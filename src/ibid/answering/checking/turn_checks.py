@@ -59,6 +59,8 @@ def read_modal(clause: Piece) -> str | None:
 
 def _compare_modals(said: Piece, held: Piece) -> str | None:
     ours, theirs = read_modal(said), read_modal(held)
+    if (ours, theirs) == ("must", "may") and _sets_terms(said, held):
+        return None
     if ours and theirs:
         if theirs in _FOLLOWS[ours]:
             return None
@@ -74,6 +76,13 @@ def _compare_modals(said: Piece, held: Piece) -> str | None:
 
 _REACH: Final = 10
 """Characters from "only" to the number that it is said of: only the half."""
+
+
+def _sets_terms(said: Piece, held: Piece) -> bool:
+    """Whether who may is who must be something first: only members, from 16 years on."""
+    least = (fact.value for fact in held.facts if fact.bound == ">=")
+    return "only" in held.signs or any(fact.value in least for fact in said.facts)
+
 
 _HAPPENS: Final = re.compile(
     r"\bmay (?:also )?(?:cause|lead|be|have|result|help|increase|reduce|affect|occur|become"
