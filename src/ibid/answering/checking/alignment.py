@@ -22,7 +22,7 @@ SHARED_START: Final = 0.65
 OWN: Final = 1.0
 FRAGMENT_BEFORE: Final = 0.9
 FRAGMENT_AFTER: Final = 0.75
-ELLIPSIS_BEFORE: Final = 0.9
+ELLIPSIS_BEFORE: Final = 0.85
 BEFORE: Final = 0.5
 AFTER: Final = 0.2
 CLAIMED_BEFORE: Final = 0.15
@@ -171,9 +171,11 @@ class Alignment:
 
 
 def key_fact(fact: Fact) -> list[Key]:
-    """What a fact is met by; a span of weekdays by each of its days."""
+    """What a fact is met by; a span of weekdays by each of its days, an hour also by its twin."""
     if fact.family == "weekday":
         return [(fact.family, day) for day in fact.value]
+    if fact.family == "time":
+        return [(fact.family, fact.value[0] % 720)]
     return [(fact.family, hash(fact.value) * 1.0)]
 
 

@@ -14,6 +14,7 @@ from ibid.answering.checking.name_checks import check_names
 from ibid.answering.checking.order import check_relations, check_roles
 from ibid.answering.checking.polarity import check_denials, check_opposites, check_polarity
 from ibid.answering.checking.slots import check_slots
+from ibid.answering.checking.subjects import check_subjects
 from ibid.answering.checking.turn_checks import check_conditions, check_modals, check_quantifiers
 from ibid.answering.checking.vocabulary import DENSE
 
@@ -133,6 +134,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_events,
     check_tense,
     check_roles,
+    check_subjects,
     check_slots,
     check_conditions,
     check_coverage,

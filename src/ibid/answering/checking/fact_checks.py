@@ -28,9 +28,7 @@ def check_facts(alignment: Alignment, passage: Facts) -> str | None:
     """Every number, date and time of the claim is said in the evidence, and of the same thing."""
     for place, piece in enumerate(alignment.claim.pieces):
         for fact in (fact for fact in piece.facts if fact.unit != DERIVED):
-            reason = _check_fact(alignment, place, fact) or _check_part(
-                alignment.claim, piece, fact
-            )
+            reason = _check_fact(alignment, place, fact) or _check_part(alignment, piece, fact)
             if reason:
                 return reason
     return None
@@ -83,8 +81,27 @@ def count_held(alignment: Alignment) -> int:
 _PART_OF: Final = re.compile(r"\s+(?:of|von|de|sur|sobre)(?:\s+(?:the|its|den|les|los|las))?\s+")
 
 
-def _check_part(claim: Facts, piece: Piece, fact: Fact) -> str | None:
-    """Of "24 of the six rooms": a part is no more than the whole."""
+_WHOLE: Final = re.compile(
+    r"\s+(?:of|out of|von|de|sur)\s+(?:the|its|their|den|seinen|ihren|les|ses|los|sus)\s",
+    re.IGNORECASE,
+)
+
+
+def _check_part(alignment: Alignment, piece: Piece, fact: Fact) -> str | None:
+    """Of "24 of the six rooms": a part is no more than the whole, nor taken for it."""
+    claim = alignment.claim
+    if not fact.family and _WHOLE.match(claim.text, fact.end):
+        for held in alignment.evidence.facts:
+            shares = held.unit == DERIVED and held.family == "%" and held.value[0] < 100
+            inside = [
+                f for f in alignment.evidence.facts if f.unit != DERIVED and f.text in held.text
+            ]
+            if (
+                shares
+                and len(inside) > 1
+                and [f.value == fact.value for f in inside] == [False, True]
+            ):
+                return f"the claim says {fact.text} of them, the passage {held.text}"
     for whole in piece.facts:
         gap = claim.text[fact.end : whole.start] if whole.start > fact.end else ""
         parts = not fact.family and not whole.family and _PART_OF.fullmatch(gap)
@@ -131,6 +148,7 @@ def is_comparable(claim: Fact, evidence: Fact) -> bool:
 
 _ALIKE: Final = (
     {"pound", "GBP"}, {"pound", "kg"}, {"version", ""}, {"times", ""}, {"month", ""},
+    {"ratio", ""},
     {"degree", "°C"}, {"degree", "°F"},
 )  # fmt: skip
 """Kinds of which one is a shorter way to write the other."""
@@ -162,7 +180,11 @@ def _read_as(fact: Fact, other: Fact) -> Fact:
     return replace(fact, family=other.family, value=tuple(v * factor for v in fact.value))
 
 
-_RATE_ARTICLE: Final = re.compile(r"[^\W\d]+[\s-]+[^\W\d]+|[一每毎].*")
+_RATE_ARTICLE: Final = re.compile(
+    r"(?:an?|one|per|each|every|ein\w*|pro|jede\w*|une?|par|chaque|una?|por|cada|al|im|am)\b.*"
+    r"|[一每毎].*",
+    re.IGNORECASE,
+)
 
 
 def _is_rival(fact: Fact, held: Fact) -> bool:

@@ -217,6 +217,7 @@ def _cut_pieces(
     sentence_ends = [match.end() for match in re.finditer(r"[.!?](?=\s)|[。！？\n]", bare)]
     edges = sorted({0, len(text), *cuts, *sentence_ends})
     framed = -1
+    before: Piece | None = None
     for start, end in pairwise(edges):
         inside = sorted((w for w in words if start <= w.start < end), key=lambda w: w.start)
         held = tuple(fact for fact in facts if start <= fact.start < end)
@@ -231,11 +232,23 @@ def _cut_pieces(
         signs ^= {"not"} if framed == sentence else set()
         opposes = any(c in lexicon.opposed for word in inside for c, _ in word.senses)
         piece = Piece(text[start:end], tuple(inside), held, frozenset(signs), sentence, opposes)
+        if before is not None and before.sentence == sentence:
+            piece = _complete(piece, before)
+        before = piece
         yield turn_limits(piece)
 
 
 _LEADS: Final = frozenset({"except", "include", "only", "despite"})
 """Signs of words that speak of what a joint behind them opens: except when it rains."""
+
+
+def _complete(piece: Piece, before: Piece) -> Piece:
+    """A piece that ends in its negation ("pencils are not") with what the one in front says."""
+    if not piece.words or "not" not in piece.words[-1].signs or len(piece.content) > 1:
+        return piece
+    place = next((n for n, word in enumerate(before.words) if word.terms), len(before.words))
+    words = (*piece.words, *before.words[place + 1 :])
+    return replace(piece, words=words, signs=piece.signs | before.signs)
 
 
 def turn_limits(piece: Piece) -> Piece:

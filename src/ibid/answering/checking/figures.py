@@ -74,7 +74,7 @@ def _read_versions(text: str) -> Iterator[Fact]:
 def _bound_fact(text: str, fact: Fact) -> tuple[Fact, tuple[int, int]]:
     """The fact with the bound that is put on it, and the range of the words that do it."""
     bound, start, end = find_bound(text, fact.start, fact.end)
-    if fact.family == "date" and bound == ">" and _OLDER.match(text, start):
+    if fact.family in ("date", "version") and bound == ">" and _OLDER.match(text, start):
         bound = "<"
     if bound == "<=" and _LATEST.search(text[start : fact.start]) and _AHEAD.match(text, fact.end):
         bound = ">="

@@ -40,6 +40,7 @@ class Lexicon:
     phrases: re.Pattern[str]
     joints: re.Pattern[str]
     articles: frozenset[str]
+    contrasts: frozenset[str]
     light: frozenset[str]
     """Words that add nothing of their own: people, get, thing."""
     denying: frozenset[str]
@@ -59,7 +60,9 @@ def load_lexicon(language: str | None) -> Lexicon:
     lines = split_lines(tables["concepts"]["lines"])
     senses, opposed = _read_concepts(lines, language)
     dense = language in DENSE
-    found = [word for word in {*signs, *senses} if dense or not re.fullmatch(r"[\w'-]+", word)]
+    denying = split_words(tables["grammar"]["denying"])
+    met = {*signs, *senses, *(denying if dense else ())}
+    found = [word for word in met if dense or not re.fullmatch(r"[\w'-]+", word)]
     return Lexicon(
         language=language,
         signs=signs,
@@ -69,12 +72,9 @@ def load_lexicon(language: str | None) -> Lexicon:
         phrases=_match_any(found, dense=dense),
         joints=_match_any(split_words(tables["grammar"]["joints"]), dense=dense, or_=_JOINT_SIGNS),
         articles=frozenset(split_words(tables["grammar"]["articles"])),
+        contrasts=frozenset(split_words(tables["grammar"]["contrasts"])),
         light=frozenset(split_words(tables["grammar"]["light"])),
-        denying=frozenset(
-            key
-            for word in split_words(tables["grammar"]["denying"])
-            for key in _find_keys(word, language)
-        ),
+        denying=frozenset(key for word in denying for key in _find_keys(word, language)),
     )
 
 

@@ -98,6 +98,11 @@ _SHARE: Final = re.compile(
 _PART_OF: Final = re.compile(
     r"\s+(?:of|out of|von|de|sur|sobre)\s+(?:(?:the|its|their|all|den|seinen|ihren|ces|ses|les|los|las|sus)\s+)?"
 )
+_RATIO: Final = re.compile(r"(?<![\d.,:])(\d+(?:[.,]\d+)?)\s?:\s?(\d+(?:[.,]\d+)?)(?![\d:])")
+_CLAUSE_END: Final = re.compile(r"\s*(?:[.;,)](?!\d)|\Z|[。；、，])")
+LONGEST_LOAN: Final = 60
+"""Characters within which a number may take the unit of the one in front."""
+
 DERIVED: Final = "derived"
 """The unit of what was worked out from two numbers: no other number contradicts it."""
 
@@ -134,12 +139,13 @@ def read_quantities(text: str, language: str | None) -> list[Fact]:
         *(_measure(text, numeral) for numeral in read_numerals(text, language)),
         *_read_single(text),
         *_read_multiples(text),
+        *_read_ratios(text),
     ]
     kept: list[Fact] = []
     for fact in sorted((f for f in facts if f is not None), key=lambda f: (f.start, -f.end)):
         if not kept or fact.start >= kept[-1].end:
             kept.append(fact)
-    return _join_ranges(text, kept)
+    return list(_lend_units(text, _join_ranges(text, kept)))
 
 
 def _measure(text: str, numeral: Numeral) -> Fact | None:
@@ -235,6 +241,32 @@ def _multiple_pattern() -> re.Pattern[str]:
     spaced = "|".join(re.escape(word) for word in words if not _DENSE.match(word))
     ordered = r"(?<!first )(?<!second )(?<!other )(?<!erste )(?<!zweite )"
     return re.compile(rf"{ordered}\b(?:{spaced})\b(?! past)|{dense}", re.IGNORECASE)
+
+
+def _read_ratios(text: str) -> Iterator[Fact]:
+    """Ratios and scores: 3:1 is not 1:3."""
+    for match in _RATIO.finditer(text):
+        value = tuple(float(part.replace(",", ".")) for part in match.groups())
+        yield Fact("ratio", value, match[0], *match.span(), unit="ratio")
+
+
+def _lend_units(text: str, facts: Sequence[Fact]) -> Iterator[Fact]:
+    """The facts, a bare number that ends its clause with the unit of the one in front.
+
+    "Adults pay 12 euros, children 7."
+    """
+    last: Fact | None = None
+    for fact in facts:
+        bare = not fact.family and not fact.unit and len(fact.value) == 1
+        if bare and last and _CLAUSE_END.match(text, fact.end):
+            sentence = text[last.end : fact.start]
+            listed = len(sentence) <= LONGEST_LOAN and not re.search(r"[.!?。]\s|[。]", sentence)
+            if listed and last.unit in _units():
+                factor, family = _units()[last.unit]
+                value = (round(fact.value[0] * factor, 9),)
+                fact = replace(fact, family=family, value=value, unit=last.unit)
+        last = fact if fact.unit and fact.unit in _units() else None if fact.family else last
+        yield fact
 
 
 def derive_shares(text: str, facts: Sequence[Fact]) -> Iterator[Fact]:

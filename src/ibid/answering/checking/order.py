@@ -17,6 +17,9 @@ _ORDERING: Final = ("earlier", "later")
 _ADDRESS: Final = re.compile(
     r"\s*\b(?:MM?|Mrs?|Ms|Dr|Prof|Sra?|Srta|Hr|Fr|Mme|Mlle|Herrn?|Frau)\.?\Z"
 )
+_AGAINST: Final = frozenset(["against", "gegen", "contre", "contra"])
+"""What marks the other side: who wins against whom."""
+
 _COMPARATIVE: Final = re.compile(r"\w+er|more|less|worse|mehr|weniger", re.IGNORECASE)
 _JOINING: Final = frozenset(
     [
@@ -152,6 +155,7 @@ class _Role:
     before: str
     after: str
     place: int
+    article: str = ""
 
 
 def check_roles(alignment: Alignment, passage: Facts) -> str | None:
@@ -172,6 +176,11 @@ def check_roles(alignment: Alignment, passage: Facts) -> str | None:
         ):
             return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
     return _check_agents(alignment, ours, theirs)
+
+
+def _changes_case(one: _Role, held: _Role) -> bool:
+    """Whether who acts ("der") is who is acted on ("den") in the other text."""
+    return {one.article, held.article} == {"der", "den"}
 
 
 def _share_between(
@@ -199,7 +208,8 @@ def _read_roles(facts: Facts, language: str | None) -> dict[str, _Role]:
             twice.add(key)
         before = _read_before(text, place, articles, dense=language in DENSE)
         after = text[place + len(word.text) :][:1] if language in DENSE else ""
-        roles[key] = _Role(word, before, after, place)
+        article = text[:place].split()[-1:] if language == "de" else []
+        roles[key] = _Role(word, before, after, place, *(one.lower() for one in article))
     return {key: role for key, role in roles.items() if key not in twice}
 
 
@@ -241,6 +251,10 @@ def _are_swapped(
     if signs & _JOINING or one.before == other.before:
         return False
     crossed = one.before == held_other.before and other.before == held_one.before
+    if language == "de" and _changes_case(one, held_one) and _changes_case(other, held_other):
+        return True
+    if other.before in _AGAINST and held_one.before in _AGAINST:
+        return one.before not in _AGAINST and held_other.before not in _AGAINST
     if language in DENSE:
         return crossed and (one.after, other.after) == (held_other.after, held_one.after)
     return crossed

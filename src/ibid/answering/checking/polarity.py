@@ -8,7 +8,7 @@ from typing import Final
 
 from ibid.answering.checking.alignment import OPENING, Alignment, is_denial
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
-from ibid.answering.checking.lexicon import Lexicon, load_lexicon
+from ibid.answering.checking.lexicon import Lexicon, Sense, load_lexicon
 from ibid.answering.checking.measures import Bound
 
 _EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
@@ -201,6 +201,12 @@ def meets_otherwise(said: Piece, held: Piece, alignment: Alignment) -> bool:
     ours = frozenset().union(*(piece.signs for piece in alignment.claim.pieces))
     around = [p for p in alignment.evidence_clauses if p.sentence == held.sentence]
     theirs = frozenset().union(*(piece.signs for piece in around))
+    if _denies(said) != _denies(held) and any(
+        is_denial(word.text.lower(), other.text.lower())
+        for word in alignment.claim.words
+        for other in held.words
+    ):
+        return True
     twice = _denies_twice(alignment.claim.pieces), _denies_twice(around)
     for one, other, double in ((ours, theirs, twice[0]), (theirs, ours, twice[1])):
         if double and "lacking" not in other and {"only", "must", "condition"} & other:
@@ -282,7 +288,7 @@ def check_opposites(alignment: Alignment, passage: Facts) -> str | None:
     return None
 
 
-def _find_opposite(alignment: Alignment, against: set[Key]) -> tuple[Piece, str] | None:
+def _find_opposite(alignment: Alignment, against: set[Sense]) -> tuple[Piece, str] | None:
     """The clause and the word with one of these senses, in a sentence that has another word of the claim."""
     clauses = alignment.evidence_clauses
     said = frozenset().union(*(word.keys for word in alignment.claim.words))

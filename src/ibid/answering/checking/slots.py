@@ -35,6 +35,9 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
         return _check_dense(alignment)
     if alignment.covered < LEAST_ALIKE * len(alignment.claim.words):
         return None
+    exchanged = alignment.claim.language == "de" and _find_compound(alignment)
+    if exchanged:
+        return exchanged
     said = _list_keys(alignment.claim)
     held = {
         word.text.lower(): word
@@ -63,6 +66,35 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
                     f"the claim says {' '.join(slot.tokens)}, the passage {' '.join(other.tokens)}"
                 )
     return _check_capitals(alignment, held)
+
+
+def _find_compound(alignment: Alignment) -> str | None:
+    """A German compound of the claim for which the evidence has one of the same head."""
+    said = _list_keys(alignment.claim)
+    theirs = {w.text for w in alignment.evidence.words if w.text[0].isupper() and not w.keys & said}
+    known = frozenset().union(*(word.keys for word in alignment.evidence.words))
+    for word in alignment.claim.words:
+        if word.keys & known or not word.text[0].isupper():
+            continue
+        for other in sorted(theirs):
+            head = _count_shared_end(word.text, other)
+            rest = min(len(word.text), len(other)) - head
+            alike = word.text[:3].lower() == other[:3].lower()
+            if head >= LONGEST_ENDING and rest >= SHORTEST_PART and not alike:
+                return f"the claim says {word.text}, the passage {other}"
+    return None
+
+
+def _count_shared_end(one: str, other: str) -> int:
+    pairs = zip(reversed(one), reversed(other), strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
+
+
+LONGEST_ENDING: Final = 5
+"""Letters from which what two words end with is a word of its own, not an ending."""
+
+SHORTEST_PART: Final = 3
+"""Letters of the part of a compound in front of its head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +128,12 @@ def _is_exchanged(
 ) -> bool:
     """Whether words of the evidence that the claim doesn't have stand where it has others.
 
-    The next tokens are the same on both sides, two on one of them, and one of these is a word.
+    The next tokens are the same on both sides, two on one of them, and one of all is a word.
     """
-    around = set()
-    if slot.left == other.left:
-        around |= {*slot.left}
-    if slot.right == other.right:
-        around |= {*slot.right}
-    if not around & ours.keys():
+    if slot.left != other.left and slot.right != other.right:
+        return False
+    around = {*slot.left, *slot.right} if slot.left == other.left else {*slot.right}
+    if not {slot.left[-1], slot.right[0], *around} & ours.keys():
         return False
     # Where its words are elsewhere in the evidence, the ends of a sentence are no frame.
     elsewhere = not any(token in missing for token in slot.tokens)
