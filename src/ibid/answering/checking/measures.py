@@ -96,7 +96,8 @@ _SHARE: Final = re.compile(
     "(?P<whole>[一二三四五六七八九十百]+|\\d+)\\s?分[之の]\\s?(?P<part>[一二三四五六七八九十百]+|\\d+)"
 )
 _PART_OF: Final = re.compile(
-    r"\s+(?:of|out of|von|de|sur|sobre)\s+(?:(?:the|its|their|all|den|seinen|ihren|ces|ses|les|los|las|sus)\s+)?"
+    r"\s+(?:of|out of|von|de|sur|sobre)\s+"
+    r"(?:(?:the|its|their|all|den|seinen|ihren|ces|ses|les|los|las|sus)\s+)?"
 )
 _RATIO: Final = re.compile(r"(?<![\d.,:])(\d+(?:[.,]\d+)?)\s?:\s?(\d+(?:[.,]\d+)?)(?![\d:])")
 _CLAUSE_END: Final = re.compile(r"\s*(?:[.;,)](?!\d)|\Z|[。；、，])")

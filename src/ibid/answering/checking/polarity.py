@@ -289,7 +289,7 @@ def check_opposites(alignment: Alignment, passage: Facts) -> str | None:
 
 
 def _find_opposite(alignment: Alignment, against: set[Sense]) -> tuple[Piece, str] | None:
-    """The clause and the word with one of these senses, in a sentence that has another word of the claim."""
+    """The clause and the word with one of these senses, in a sentence on what the claim is on."""
     clauses = alignment.evidence_clauses
     said = frozenset().union(*(word.keys for word in alignment.claim.words))
     found = None
