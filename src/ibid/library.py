@@ -7,6 +7,7 @@ with ibid.open("handbook.ibid") as library:
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -134,18 +135,18 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         password: str | None = None,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
-        """Make the documents of a folder's source equal to the folder.
+        """Make the documents of a source equal to a folder, or to what lies at an address.
 
-        The first folder's ids have no prefix, a later one's its base name, unless `prefix` says.
-        `checksum` reads every file, `dry_run` only tells what would be done, `allow_emptying`
-        lets more than half of the documents go, `password` opens encrypted files. Raises InputError
-        or BadSetting, with nothing changed.
+        An address is one such as s3://BUCKET/PREFIX. The first source's ids have no prefix, a later
+        one's its base name, unless `prefix` says. `checksum` reads every file, `dry_run` only tells
+        what would be done, `allow_emptying` lets more than half of the documents go, `password`
+        opens encrypted files. Raises InputError, BadSetting or ModelUnavailable, with nothing
+        changed.
         """
         from ibid.flows.register import register_source
         from ibid.flows.sync import sync_folder
-        from ibid.sources.folder import FolderSource
 
-        source = FolderSource(folder)
+        source = self._parts.open_source(os.fspath(folder))
         options = SyncOptions(
             ingest=replace(self._parts.ingest, password=password),
             checksum=checksum,

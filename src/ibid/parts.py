@@ -8,18 +8,25 @@ from pathlib import Path
 
 from ibid.errors import LibraryError
 from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
-from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker
+from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker, Source
 
 
 def _refuse_scratch(folder: Path) -> Index:
     raise LibraryError("no engine for a scratch library", hint="open the library by ibid.open")
 
 
+def _open_folder(place: str) -> Source:
+    from ibid.sources.folder import FolderSource  # noqa: PLC0415 - only a sync needs it
+
+    return FolderSource(place)
+
+
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What a library works with; `openers.py` makes them from names and settings.
 
-    `open_scratch` opens a library of the embedded engine that is made to try something.
+    `open_scratch` opens a library of the embedded engine that is made to try something,
+    `open_source` what lies at a path or an address.
     """
 
     index: Index
@@ -33,6 +40,7 @@ class Parts:
     reranker: Reranker | None = None
     open_reranker: Callable[[str], Reranker | None] = lambda name: None
     open_scratch: Callable[[Path], Index] = _refuse_scratch
+    open_source: Callable[[str], Source] = _open_folder
     close_models: Callable[[], None] = lambda: None
 
 

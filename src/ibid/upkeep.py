@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -42,14 +43,18 @@ class Upkeep:
     ) -> None:
         """Call `sync` now, and whenever something below the folder has changed, until `stop`.
 
-        `on_report` is given the first report and every one that tells of a change, `on_refusal` a
-        sync that was refused, which is tried again at the next change. Raises what else it raises.
+        An address tells of no change: there it is called every ten minutes. `on_report` is given
+        the first report and every one that tells of a change, `on_refusal` a sync that was refused,
+        which is tried again at the next change. Raises what else it raises.
         """
         from ibid.flows.watch import keep_in_step
-        from ibid.sources.watch import watch_changes
+        from ibid.sources.watch import watch_changes, watch_clock
 
         place = None if "://" in self.location else Path(self.location).resolve()
-        signals = watch_changes(Path(folder).resolve(), stop=stop, ignore=place)
+        if "://" in os.fspath(folder):
+            signals = watch_clock(stop=stop)
+        else:
+            signals = watch_changes(Path(folder).resolve(), stop=stop, ignore=place)
         keep_in_step(signals, sync, on_report=on_report, on_refusal=on_refusal)
 
     def history(self, id: str, principals: Iterable[str] | Owner = ()) -> list[Revision]:

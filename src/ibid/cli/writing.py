@@ -35,6 +35,20 @@ _EXISTING = click.Path(exists=True, readable=False, path_type=Path)
 """A path that is there; whether its files can be read is told of each file."""
 
 
+class _Place(click.ParamType[str]):
+    """A folder that is there, or the address of what lies elsewhere."""
+
+    name = "folder"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if "://" not in value:
+            _FOLDER.convert(value, param, ctx)
+        return value
+
+
+_FOLDER: Final = click.Path(exists=True, file_okay=False, readable=False)
+
+
 def _said(function: Any) -> Any:
     """The options that speak of documents: who may see them, tags, archiving."""
     for option in (
@@ -119,9 +133,7 @@ def update_command(
 
 
 @verb
-@click.argument(
-    "folder", type=click.Path(exists=True, file_okay=False, readable=False, path_type=Path)
-)
+@click.argument("folder", type=_Place())
 @click.option("--prefix", help="What stands before the ids; the folder's name for a second one.")
 @click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
 @click.option("--yes", is_flag=True, help="Also remove more than half of the documents.")
@@ -130,7 +142,7 @@ def update_command(
 @opens_files
 def sync_command(
     call: Call,
-    folder: Path,
+    folder: str,
     prefix: str | None,
     dry_run: bool,
     yes: bool,
@@ -141,7 +153,7 @@ def sync_command(
     """Make the library equal to a folder.
 
     New and changed files are read, moved and removed ones followed; documents that came from
-    elsewhere stay as they are.
+    elsewhere stay as they are. FOLDER may also be an address, such as s3://BUCKET/PREFIX.
     """
     if watch and (dry_run or yes):
         raise click.UsageError("--watch beside --dry-run or --yes: leave one of them out")
@@ -168,7 +180,7 @@ def sync_command(
     return _tell(report, "would be " if dry_run else "")
 
 
-def _watch(library: Library, folder: Path, sync: Callable[[], IngestReport]) -> IngestReport:
+def _watch(library: Library, folder: str, sync: Callable[[], IngestReport]) -> IngestReport:
     """Sync at every change until Ctrl-C or SIGTERM; the report of the last sync that did any."""
     stop = threading.Event()
     reports: list[IngestReport] = []

@@ -22,14 +22,17 @@ def read_source(
     """
     waiting: deque[Fetched] = deque()
 
-    def bring() -> Iterator[FileToRead]:
-        for fetched in source.fetch(files, max_bytes=options.max_file_bytes):
+    def bring(arriving: Iterator[Fetched]) -> Iterator[FileToRead]:
+        for fetched in arriving:
             waiting.append(fetched)
             if fetched.error is None:
                 yield _want(fetched, options)
 
-    with lend() if lend else open_readers(options) as pool:
-        for read in pool.read(bring()):
+    with (
+        source.fetch(files, max_bytes=options.max_file_bytes) as arriving,
+        lend() if lend else open_readers(options) as pool,
+    ):
+        for read in pool.read(bring(arriving)):
             yield from _give_up(waiting, options)
             fetched = waiting.popleft()
             if fetched.copy:

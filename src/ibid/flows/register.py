@@ -31,7 +31,7 @@ def register_source(index: Index, source: Source, *, prefix: str | None = None) 
                     hint=f"leave --prefix out, or forget the source first: ibid forget {info.name}",
                 )
             return info
-    base = PurePosixPath(unquote(urlsplit(source.location).path)).name or "root"
+    base = _name_source(source.location)
     if prefix is None:
         prefix = base if known else ""
     for info in known:
@@ -41,6 +41,14 @@ def register_source(index: Index, source: Source, *, prefix: str | None = None) 
                 hint="give another one with --prefix",
             )
     return SourceInfo(_find_free_name(base, {info.name for info in known}), source.location, prefix)
+
+
+def _name_source(location: str) -> str:
+    """The base name of a folder or prefix; of a website its host."""
+    url = urlsplit(location)
+    if url.scheme in ("http", "https"):
+        return url.hostname or "root"
+    return PurePosixPath(unquote(url.path)).name or url.netloc or "root"
 
 
 def _find_free_name(base: str, taken: set[str]) -> str:

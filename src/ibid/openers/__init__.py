@@ -32,6 +32,7 @@ from ibid.openers.endpoints import open_wire, refuse_remote
 from ibid.openers.engines import open_index
 from ibid.openers.generators import EXTRACTIVE, GENERATORS, choose_generator
 from ibid.openers.rerankers import RerankParts, open_reranker
+from ibid.openers.sources import open_source
 from ibid.parts import Parts
 from ibid.protocols import Embedder, Generator, Index
 from ibid.settings import (
@@ -133,6 +134,7 @@ def _gather_parts(
         ),
         reranker=open_reranker(settings.search.rerank, rerank_parts),
         open_reranker=partial(open_reranker, parts=rerank_parts),
+        open_source=partial(open_source, settings=settings),
         open_scratch=lambda folder: open_index(str(folder), settings, create=True),
         close_models=models.close,
     )

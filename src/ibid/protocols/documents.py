@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -80,8 +81,10 @@ class Source(Protocol):
         """
         ...
 
-    def fetch(self, files: Iterable[SourceFile], *, max_bytes: int) -> Iterator[Fetched]:
-        """Each of these files in their order, brought here; a few are fetched ahead, no more.
+    def fetch(
+        self, files: Iterable[SourceFile], *, max_bytes: int
+    ) -> AbstractContextManager[Iterator[Fetched]]:
+        """Each of these files in their order, brought here for a `with`; a few ahead, no more.
 
         One that is larger than `max_bytes` is not. What goes wrong is the error of its file.
         """

@@ -7,9 +7,8 @@ what they may write is told from the id alone.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Final, TypeAlias
-from urllib.parse import unquote, urlsplit
 
 from anyio.to_thread import run_sync
 from fastapi import APIRouter, Query, Request
@@ -347,8 +346,7 @@ def sync_source(
     found = [one for one in context.library.sources(caller.principals) if one.name == name]
     if not found:
         raise UnknownSource(f"no source {name!r}", hint="GET /v1/sources lists them")
-    path = Path(unquote(urlsplit(found[0].location).path))
-    work = {"location": str(path), "prefix": found[0].prefix}
+    work = {"location": found[0].location, "prefix": found[0].prefix}
     job = context.jobs.put(caller.name, "sync", work, 0)
     note(request, source=name, job=job.id)
     return JSONResponse({"job_id": job.id}, 202, {"Location": f"/v1/jobs/{job.id}"})

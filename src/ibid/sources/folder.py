@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ibid.errors import InputError
@@ -60,11 +61,11 @@ class FolderSource:
                 f"{self.root} can't be listed: {reason}", hint="nothing was changed; try again"
             )
 
-    def fetch(self, files: Iterable[SourceFile], *, max_bytes: int) -> Iterator[Fetched]:
+    @contextmanager
+    def fetch(self, files: Iterable[SourceFile], *, max_bytes: int) -> Iterator[Iterator[Fetched]]:
         """Where each file lies: nothing has to be brought here."""
-        for file in files:
-            path = self.root / file.path
-            yield Fetched(file, path.as_uri(), path)
+        places = ((file, self.root / file.path) for file in files)
+        yield (Fetched(file, path.as_uri(), path) for file, path in places)
 
     # -- the tree that is walked -----------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""A folder that is watched: a signal whenever something below it may have changed."""
+"""A source that is watched: a signal whenever something of it may have changed."""
 
 from __future__ import annotations
 
@@ -53,3 +53,10 @@ def watch_changes(
         if changes or signalled is None or now - signalled >= rescan_seconds:
             signalled = now
             yield
+
+
+def watch_clock(*, stop: threading.Event, rescan_seconds: float = RESCAN_SECONDS) -> Iterator[None]:
+    """A signal at once, and then each time that so many seconds have passed, until `stop`."""
+    yield
+    while not stop.wait(rescan_seconds):
+        yield
