@@ -30,7 +30,7 @@ from ibid.index.embedded import reads, schema
 from ibid.index.embedded.engine import EmbeddedIndex
 from ibid.index.embedded.vectors import MappedSegment
 from ibid.openers import find_cache
-from ibid.protocols import IndexedPassage, Manifest, PutDocument
+from ibid.protocols import Index, IndexedPassage, Manifest, PutDocument
 from ibid.records import Document, Passage
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def add_noise(real: Vectors, generator: np.random.Generator) -> Vectors:
     return np.asarray(COSINE * real + (1 - COSINE**2) ** 0.5 * noise, dtype=np.float32)
 
 
-def fill(corpus: Corpus, index: EmbeddedIndex) -> float | None:
+def fill(corpus: Corpus, index: Index) -> float | None:
     """Fill the index by its own commits from where a run before left it.
 
     The seconds that it took, None where it was full or half full before.

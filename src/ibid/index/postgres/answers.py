@@ -187,9 +187,10 @@ class PostgresAnswers:
 
 def forget_purged(database: Database) -> None:
     """Erase what purges have noted, and then the notes."""
-    with database.changing() as connection:
+    with database.marking_writer(), database.asking() as connection:
         if connection.execute("SELECT FROM erasures LIMIT 1").fetchone() is None:
             return
+    with database.changing() as connection:
         database.lock(connection, LOCK)
         for name, first, last in connection.execute(
             "DELETE FROM erasures RETURNING name, version, removed_in"

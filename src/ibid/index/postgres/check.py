@@ -5,9 +5,11 @@ The checks read the whole library in one transaction and change nothing.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ibid.index.postgres.postings import find_damaged
 from ibid.index.postgres.purge import find_problem_rows
 from ibid.protocols import Problem
 
@@ -35,6 +37,7 @@ def check_library(connection: Connection) -> list[Problem]:
         for rule in RULES
         for (where,) in connection.execute(f"{rule.query} LIMIT {MOST}").fetchall()
     ]
+    problems += _check_postings(connection)
     rows = find_problem_rows(connection)
     if rows:
         where = f"{len(rows)} rows from {rows[0]} on"
@@ -42,20 +45,20 @@ def check_library(connection: Connection) -> list[Problem]:
     return problems
 
 
-def _postings_rule(table: str, word: str, counted: str, grouped: str) -> Rule:
-    """The terms of each passage or document, against what its postings add up to."""
-    return Rule(
-        "postings",
-        f"has other {word} than its text",
-        True,
-        f"SELECT 'row ' || coalesce(e.row, o.row) FROM"
-        f" (SELECT {grouped} AS row, sum({counted}) AS terms FROM passages, library"
-        f" WHERE row >= library.first_row GROUP BY 1) e FULL JOIN"
-        f" (SELECT x.row, sum(x.count) AS terms, min(x.length) AS least, max(x.length) AS most"
-        f" FROM {table} x JOIN library l ON x.row >= l.first_row GROUP BY 1) o ON o.row = e.row"
-        f" WHERE coalesce(e.terms, 0) != coalesce(o.terms, 0) OR o.least != e.terms"
-        f" OR o.most != e.terms OR e.row IS NULL",
-    )
+def _check_postings(connection: Connection) -> Iterator[Problem]:
+    """The rows whose postings don't add up to the terms of their passage, or of their document."""
+    ((first_row,),) = connection.execute("SELECT first_row FROM library").fetchall()
+    for table, word, counted in (
+        ("postings", "postings", "SELECT row, terms FROM passages WHERE row >= %s"),
+        (
+            "document_postings",
+            "postings as a whole",
+            "SELECT first_row, sum(lead_terms) FROM passages WHERE row >= %s GROUP BY 1",
+        ),
+    ):
+        expected = {row: int(terms) for row, terms in connection.execute(counted, (first_row,))}
+        for row in find_damaged(connection, table, expected, first_row)[:MOST]:
+            yield Problem("postings", f"row {row}", f"has other {word} than its text", True)
 
 
 RULES: Final[tuple[Rule, ...]] = (
@@ -136,6 +139,4 @@ RULES: Final[tuple[Rule, ...]] = (
         " FROM passages p WHERE p.row >= l.first_row AND p.row < v.end_row)"
         " AND v.version = l.version",
     ),
-    _postings_rule("postings", "postings", "terms", "row"),
-    _postings_rule("document_postings", "postings as a whole", "lead_terms", "passages.first_row"),
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
@@ -19,7 +19,8 @@ from pgvector.psycopg import register_vector
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from ibid.errors import BadSetting, LibraryError, LibraryLocked
-from ibid.index.postgres.schema import CALLER, READER, migrate_schema, tell_path
+from ibid.index.postgres.migrate import migrate_schema, tell_path
+from ibid.index.postgres.schema import CALLER, READER
 from ibid.records import OWNER, Principals
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ CONNECT_SECONDS: Final = 10
 
 MOST_CONNECTIONS: Final = 16
 """Connections that one process holds; a call that finds none free waits for one."""
+
+_READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 
 _SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -104,42 +108,61 @@ class Database:
         )
 
     @contextmanager
-    def reading(self, principals: Principals = OWNER) -> Iterator[Connection]:
-        """A transaction that sees one state, as far as this caller may see it."""
+    def asking(self) -> Iterator[Connection]:
+        """A connection for one statement that reads, which by itself sees one state."""
         pool = self._pool if self.is_writing else self._readers
         with self._translating(), pool.connection() as connection:
-            connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-            connection.read_only = True
-            with connection.transaction():
-                take_role(connection, principals)
-                yield connection
+            yield connection
 
     @contextmanager
-    def changing(self) -> Iterator[Connection]:
-        """A transaction that writes, beside others."""
-        with self._translating(), self._pool.connection() as connection:
-            connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
-            connection.read_only = False
-            with connection.transaction():
-                yield connection
+    def reading(self, principals: Principals = OWNER) -> Iterator[Connection]:
+        """A transaction that sees one state, as far as this caller may see it.
+
+        Its statements go out together, and the server is waited for when one is read.
+        """
+        pool = self._pool if self.is_writing else self._readers
+        with self._beginning(pool, _READ, pipelined=True) as connection:
+            take_role(connection, principals)
+            yield connection
 
     @contextmanager
-    def publishing(self) -> Iterator[Connection]:
+    def changing(self, *, pipelined: bool = False) -> Iterator[Connection]:
+        """A transaction that writes, beside others; `pipelined`, nothing waits but what is read."""
+        with self._beginning(self._pool, _WRITE, pipelined=pipelined) as connection:
+            yield connection
+
+    @contextmanager
+    def publishing(self, *, pipelined: bool = False) -> Iterator[Connection]:
         """A transaction that may make a version; one at a time, so versions come in their order.
 
         Raises LibraryLocked when another one takes longer than the time to wait.
         """
-        with self.changing() as connection:
+        with self.changing(pipelined=pipelined) as connection:
             self._limit_waiting(connection)
             connection.execute("SELECT FROM library FOR UPDATE")
             yield connection
+
+    @contextmanager
+    def _beginning(
+        self, pool: ConnectionPool[Connection], begin: str, *, pipelined: bool
+    ) -> Iterator[Connection]:
+        """A transaction that is committed at the end, or rolled back where anything is raised."""
+        with self._translating(), pool.connection() as connection:
+            try:
+                with connection.pipeline() if pipelined else nullcontext():
+                    connection.execute(begin)
+                    yield connection
+                    connection.execute("COMMIT")
+            except BaseException:
+                if not connection.closed:
+                    connection.rollback()
+                raise
 
     @contextmanager
     def holding(self, name: str, *, wait: bool = True) -> Iterator[None]:
         """Holds a lock of this library that lasts beyond transactions. Raises LibraryLocked."""
         key = f"ibid {self.schema} {name}"
         with self._translating(), self._pool.connection() as connection:
-            connection.isolation_level = connection.read_only = None
             limit = self._milliseconds() if wait else "1"
             connection.execute("SELECT set_config('lock_timeout', %s, false)", (limit,))
             try:
@@ -164,7 +187,6 @@ class Database:
     def run_alone(self, statement: str) -> None:
         """Run a statement that can't be part of a transaction."""
         with self._translating(), self._pool.connection() as connection:
-            connection.isolation_level = connection.read_only = None
             connection.execute(statement)
 
     @property

@@ -70,6 +70,8 @@ class PostgresIndex:
         )
         self._analyze = analyze
         self._approximation = approximation
+        self._seen: int | None = None
+        self._languages: tuple[int | None, Mapping[str, int]] = None, {}
 
     @cached_property
     def answers(self) -> PostgresAnswers:
@@ -83,24 +85,27 @@ class PostgresIndex:
     @property
     def manifest(self) -> Manifest | None:
         """See `Index.manifest`."""
-        with self._database.reading() as connection:
+        with self._database.asking() as connection:
             return reads.read_manifest(connection)
 
     @property
     def languages(self) -> Mapping[str, int]:
-        """See `Index.languages`."""
-        with self._database.reading() as connection:
-            return reads.count_public_languages(connection)
+        """See `Index.languages`: of the version that a snapshot was last made of."""
+        seen, languages = self._languages
+        if seen != self._seen or seen is None:
+            seen = self._seen
+            with self._database.asking() as connection:
+                languages = reads.count_public_languages(connection)
+            self._languages = seen, languages
+        return languages
 
     def snapshot(self, version: int | None = None) -> PostgresSnapshot:
         """See `Index.snapshot`."""
-        with self._database.reading() as connection:
-            held = reads.read_generation(connection, version)
-            if held is None:
-                last = reads.read_version(connection)
-                raise BadQuery(
-                    f"the library has no version {version}", hint=f"the last one is {last}"
-                )
+        with self._database.asking() as connection:
+            held, last = reads.read_generation(connection, version)
+        self._seen = last
+        if held is None:
+            raise BadQuery(f"the library has no version {version}", hint=f"the last one is {last}")
         return PostgresSnapshot(self._database, held, approximation=self._approximation)
 
     def find_vectors(self, text_hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
@@ -157,14 +162,16 @@ class PostgresIndex:
         from ibid.index.postgres.writes import forget_files, write_files  # noqa: PLC0415
 
         forget_purged(self._database)
-        with self._database.publishing() as connection:
+        with self._database.publishing(pipelined=True) as connection:
             if source is not None:
                 write_files(connection, source, files)
                 forget_files(connection, source, forgotten)
             if not changes:
                 return reads.read_version(connection)
-            version = commit_changes(connection, changes, vectors, manifest)
-        self._index_near()
+            version, passages = commit_changes(connection, changes, vectors, manifest)
+        self._seen = version
+        if passages >= self._approximation.min_rows:
+            self._index_near()
         return version
 
     def _index_near(self) -> None:
@@ -212,6 +219,7 @@ class PostgresIndex:
 
         with open_staging(self._database, manifest) as staging:
             yield staging
+        self._seen = None
         self._index_near()
 
     @contextmanager
@@ -223,6 +231,7 @@ class PostgresIndex:
 
         with self._database.publishing() as connection:
             yield connection
+        self._seen = None
         forget_purged(self._database)
         self._database.clean(*ERASED, "answers", "drawn")
 

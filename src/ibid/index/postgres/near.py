@@ -48,7 +48,7 @@ def _find_wanted(
     connection: Connection, approximation: Approximation
 ) -> tuple[Generation, int] | None:
     """The generation that should have an index and has none, and the length of its vectors."""
-    held = reads.read_generation(connection, None)
+    held, _ = reads.read_generation(connection, None)
     if held is None or held.passages < approximation.min_rows or has_near_index(connection, held):
         return None
     found = connection.execute(

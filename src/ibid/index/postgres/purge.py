@@ -9,15 +9,26 @@ from typing import TYPE_CHECKING, Final
 from ibid.errors import UnknownDocument
 from ibid.index.postgres import reads, writes
 from ibid.index.postgres.database import is_storable
+from ibid.index.postgres.postings import erase_postings
 from ibid.index.postgres.writes import Sizes
 
 if TYPE_CHECKING:
     from ibid.index.postgres.database import Connection
 
-BY_ROW: Final = ("postings", "document_postings", "vectors", "mentions")
+POSTINGS: Final = ("postings", "document_postings")
+BY_ROW: Final = ("vectors", "mentions")
 """The tables of what is derived from passages, by their rows."""
 
-ERASED: Final = (*BY_ROW, "passages", "texts", "contents", "attributes", "revisions", "documents")
+ERASED: Final = (
+    *POSTINGS,
+    *BY_ROW,
+    "passages",
+    "texts",
+    "contents",
+    "attributes",
+    "revisions",
+    "documents",
+)
 """The tables from which an erasure deletes."""
 
 
@@ -64,15 +75,16 @@ def note_erasures(connection: Connection, condition: str, *values: object) -> No
 def erase_contents(connection: Connection, contents: Sequence[int]) -> int:
     """Delete texts with their passages and all that is derived; how many passages there were."""
     held = list(contents)
+    rows = connection.execute("SELECT row FROM passages WHERE content = ANY (%s)", (held,))
+    erased = [row for (row,) in rows]
+    for table in POSTINGS:
+        erase_postings(connection, table, erased)
     for table in BY_ROW:
-        connection.execute(
-            f"DELETE FROM {table} WHERE row IN (SELECT row FROM passages WHERE content = ANY (%s))",
-            (held,),
-        )
-    erased = connection.execute("DELETE FROM passages WHERE content = ANY (%s)", (held,)).rowcount
+        connection.execute(f"DELETE FROM {table} WHERE row = ANY (%s::bigint[])", (erased,))
+    connection.execute("DELETE FROM passages WHERE content = ANY (%s)", (held,))
     connection.execute("DELETE FROM texts WHERE content = ANY (%s)", (held,))
     connection.execute("DELETE FROM contents WHERE id = ANY (%s)", (held,))
-    return erased
+    return len(erased)
 
 
 def erase_unused(connection: Connection) -> int:

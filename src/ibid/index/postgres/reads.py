@@ -45,14 +45,18 @@ def read_version(connection: Connection) -> int:
     return int(version)
 
 
-def read_generation(connection: Connection, version: int | None) -> Generation | None:
-    """What a snapshot of this version reads, or of the last one; None for one that isn't held."""
-    found = connection.execute(
-        "SELECT v.version, l.first_row, v.end_row, v.passages, v.terms, v.documents,"
-        " v.document_terms FROM library l JOIN versions v ON v.version = coalesce(%s, l.version)",
+def read_generation(connection: Connection, version: int | None) -> tuple[Generation | None, int]:
+    """What a snapshot of this version reads, None for one that isn't held; and the last version.
+
+    Without a version it is the last one.
+    """
+    ((last, *found),) = connection.execute(
+        "SELECT l.version, v.version, l.first_row, v.end_row, v.passages, v.terms, v.documents,"
+        " v.document_terms"
+        " FROM library l LEFT JOIN versions v ON v.version = coalesce(%s, l.version)",
         (version,),
-    ).fetchone()
-    return None if found is None else Generation(*found)
+    ).fetchall()
+    return None if found[0] is None else Generation(*found), last
 
 
 def read_manifest(connection: Connection) -> Manifest | None:
@@ -219,7 +223,7 @@ def read_vectors(connection: Connection, rows: Sequence[int]) -> Vectors:
 
     found = {
         row: embedding.to_numpy()
-        for row, embedding in connection.execute(
+        for row, embedding in connection.cursor(binary=True).execute(
             "SELECT row, embedding FROM vectors WHERE row = ANY (%s::bigint[])", (list(rows),)
         )
     }
@@ -232,7 +236,7 @@ def find_vectors(connection: Connection, text_hashes: Sequence[bytes]) -> dict[b
     """The vectors of the live generation for these texts."""
     import numpy as np  # noqa: PLC0415 - as above
 
-    found = connection.execute(
+    found = connection.cursor(binary=True).execute(
         "SELECT DISTINCT ON (p.text_hash) p.text_hash, v.embedding"
         " FROM passages p JOIN vectors v ON v.row = p.row, library l"
         " WHERE p.text_hash = ANY (%s) AND p.row >= l.first_row ORDER BY p.text_hash, p.row",

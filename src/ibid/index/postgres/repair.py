@@ -56,7 +56,7 @@ def _rebuild_postings(connection: Connection, analyze: Callable[[str, str | None
                 )
             if passages:
                 rows.add_postings("document_postings", first_row, lead)
-        rows.copy(connection)
+        rows.write(connection)
 
 
 def _rebuild_vectors(connection: Connection, embed: EmbedTexts) -> None:
@@ -67,7 +67,7 @@ def _rebuild_vectors(connection: Connection, embed: EmbedTexts) -> None:
         connection.execute("DELETE FROM vectors WHERE row = ANY (%s)", (list(some),))
         rows = Rows()
         rows.add_vectors(zip(some, found, strict=True))
-        rows.copy(connection)
+        rows.write(connection)
 
 
 def _split(values: Sequence[T], most: int) -> Iterator[Sequence[T]]:

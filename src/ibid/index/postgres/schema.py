@@ -1,4 +1,4 @@
-"""The tables of a library in PostgreSQL, and how they are brought to today's format.
+"""The tables of a library in PostgreSQL, and what their readers are shown of them.
 
 They mean what the embedded engine's tables mean (`embedded/schema.py`). What lies in files there
 lies in tables here: vectors, and postings, whose terms are known by a hash. A version keeps the row
@@ -11,16 +11,10 @@ caller may see and nothing else: a second fence, behind the conditions of every 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from ibid.errors import FormatTooNew, LibraryError, LibraryNotFound
-
-if TYPE_CHECKING:
-    import psycopg
-
-FORMAT: Final = 2
-"""Version of these tables, kept in `library.format`; STEPS lead here."""
+FORMAT: Final = 3
+"""Version of these tables, kept in `library.format`; the steps of migrate.py lead here."""
 
 READER: Final = "ibid_reader"
 """The role of all searches for a caller; one for all libraries of a server, as roles are."""
@@ -28,11 +22,7 @@ READER: Final = "ibid_reader"
 CALLER: Final = "ibid.principals"
 """The setting of a transaction that names its caller's principals, for the policies."""
 
-MIN_SERVER: Final = 16
-MIN_PGVECTOR: Final = (0, 8, 0)
-"""The oldest that has an iterative scan."""
-
-_TABLES: Final = """
+TABLES: Final = """
 CREATE TABLE library (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     format integer NOT NULL,
@@ -137,23 +127,21 @@ CREATE INDEX passages_by_context ON passages (context_key) WHERE context_key != 
 
 CREATE TABLE vectors (row bigint PRIMARY KEY, embedding halfvec NOT NULL);
 
-CREATE TABLE postings (                    -- read from its index alone
+CREATE TABLE postings (                    -- see postings.py
     term bigint NOT NULL,
-    row bigint NOT NULL,
-    count integer NOT NULL,
-    length integer NOT NULL,               -- of the passage, in terms
-    PRIMARY KEY (term, row) INCLUDE (count, length)
+    bucket bigint NOT NULL,
+    packed bytea STORAGE EXTERNAL NOT NULL,
+    PRIMARY KEY (term, bucket)
 );
-CREATE INDEX postings_by_row ON postings (row);
+CREATE INDEX postings_by_bucket ON postings (bucket);
 
-CREATE TABLE document_postings (           -- by the first row of a document, with its length
+CREATE TABLE document_postings (           -- of documents, each as its first row
     term bigint NOT NULL,
-    row bigint NOT NULL,
-    count integer NOT NULL,
-    length integer NOT NULL,
-    PRIMARY KEY (term, row) INCLUDE (count, length)
+    bucket bigint NOT NULL,
+    packed bytea STORAGE EXTERNAL NOT NULL,
+    PRIMARY KEY (term, bucket)
 );
-CREATE INDEX document_postings_by_row ON document_postings (row);
+CREATE INDEX document_postings_by_bucket ON document_postings (bucket);
 
 CREATE TABLE mentions (
     entity bigint NOT NULL,
@@ -186,6 +174,7 @@ CREATE TABLE files (
     message text NOT NULL,
     container text NOT NULL,
     changed_ns bigint NOT NULL,
+    tag text NOT NULL DEFAULT '',
     PRIMARY KEY (source, digest)
 );
 CREATE INDEX files_by_content ON files (content_hash);
@@ -234,11 +223,11 @@ CREATE TABLE staged_contents (
 );
 CREATE TABLE staged_vectors (text_hash bytea PRIMARY KEY, embedding halfvec NOT NULL);
 
-INSERT INTO library (format) VALUES (1);
+INSERT INTO library (format) VALUES (3);
 INSERT INTO versions VALUES (0, extract(epoch FROM now()), 0, 0, 0, 0, 0);
 """
 
-_POLICIES: Final = f"""
+POLICIES: Final = f"""
 ALTER TABLE documents ENABLE ROW LEVEL SECURITY;
 ALTER TABLE revisions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE attributes ENABLE ROW LEVEL SECURITY;
@@ -262,102 +251,3 @@ CREATE POLICY seen ON passages FOR SELECT TO {READER} USING
 GRANT SELECT ON library, versions, documents, revisions, attributes, contents, texts, passages,
     vectors, postings, document_postings, mentions TO {READER};
 """
-
-STEPS: Final[Mapping[int, Sequence[str]]] = {
-    0: (_TABLES, _POLICIES),
-    1: ("ALTER TABLE files ADD COLUMN tag text NOT NULL DEFAULT ''",),
-}
-"""The statements that lead from each format to the next; 0 is a schema without a library."""
-
-_MAKE_READER: Final = f"""
-DO $$ BEGIN
-    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '{READER}') THEN
-        CREATE ROLE {READER} NOLOGIN NOSUPERUSER NOBYPASSRLS;
-    END IF;
-    IF NOT pg_has_role(current_user, '{READER}', 'SET') THEN
-        GRANT {READER} TO CURRENT_USER WITH SET TRUE, INHERIT FALSE;
-    END IF;
-EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
-END $$
-"""
-
-
-def migrate_schema(connection: psycopg.Connection[Any], schema: str, *, create: bool) -> None:
-    """Bring the library in a schema to today's format, or make it; one at a time, all or nothing.
-
-    Raises LibraryNotFound where there is none and `create` forbids, FormatTooNew, and LibraryError
-    for a server that is too old or a role that may not make what is missing.
-    """
-    found = read_format(connection, schema)
-    if found > FORMAT:
-        raise FormatTooNew(
-            f"the library in the schema {schema} has format {found}; this ibid reads up to"
-            f" {FORMAT}",
-            hint="install a newer ibid",
-        )
-    if found == FORMAT:
-        return
-    if found == 0 and not create:
-        raise LibraryNotFound(
-            f"no library in the schema {schema}",
-            hint="make one with `ibid sync FOLDER` or `ibid add PATH`, or name another with"
-            " ?schema=NAME in the address",
-        )
-    _check_server(connection)
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"ibid {schema}",))
-        connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
-        _check_pgvector(connection)
-        connection.execute(_MAKE_READER)
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-        connection.execute(f"GRANT USAGE ON SCHEMA {schema} TO {READER}")
-        connection.execute(
-            "SELECT set_config('search_path', %s, true)", (tell_path(connection, schema),)
-        )
-        for step in range(read_format(connection, schema), FORMAT):  # another may have been first
-            for statements in STEPS[step]:
-                connection.execute(statements)
-        connection.execute("UPDATE library SET format = %s", (FORMAT,))
-
-
-def read_format(connection: psycopg.Connection[Any], schema: str) -> int:
-    """The format of the library in a schema; 0 where there is none."""
-    (held,) = _fetch(connection, "SELECT to_regclass(%s) IS NOT NULL", f"{schema}.library")
-    if not held:
-        return 0
-    (format,) = _fetch(connection, f"SELECT format FROM {schema}.library")
-    return int(format)
-
-
-def tell_path(connection: psycopg.Connection[Any], schema: str) -> str:
-    """Where names are looked up: in the schema, and in that of pgvector."""
-    (other,) = _fetch(
-        connection, "SELECT extnamespace::regnamespace::text FROM pg_extension"
-        " WHERE extname = 'vector'",
-    )  # fmt: skip
-    return f"{schema}, {other}"
-
-
-def _check_server(connection: psycopg.Connection[Any]) -> None:
-    major = connection.info.server_version // 10_000
-    if major < MIN_SERVER:
-        raise LibraryError(
-            f"the server is PostgreSQL {major}; ibid needs {MIN_SERVER} or later",
-            hint="name another server in the library's address",
-        )
-
-
-def _check_pgvector(connection: psycopg.Connection[Any]) -> None:
-    (found,) = _fetch(connection, "SELECT extversion FROM pg_extension WHERE extname = 'vector'")
-    if tuple(int(part) for part in str(found).split(".")) < MIN_PGVECTOR:
-        wanted = ".".join(map(str, MIN_PGVECTOR))
-        raise LibraryError(
-            f"the server has pgvector {found}; ibid needs {wanted} or later",
-            hint="install a newer one there, then run ALTER EXTENSION vector UPDATE",
-        )
-
-
-def _fetch(connection: psycopg.Connection[Any], statement: str, *values: object) -> tuple[Any, ...]:
-    found: tuple[Any, ...] | None = connection.execute(statement, values).fetchone()
-    assert found is not None  # these statements always give a row
-    return found

@@ -1,12 +1,13 @@
 """What a search may touch, as a condition of its statement: what is live, seen and passes.
 
-Each condition is over `revisions r` and `documents d`, and those of passages over `passages p` too.
+Each condition is over `revisions r` and `documents d`.
 Liveness is the version's; who may see a document is today's.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from ibid.index.postgres.database import list_principals
@@ -14,9 +15,8 @@ from ibid.protocols import Scope
 from ibid.records import OWNER, Principals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from ibid.index.postgres.database import Connection
+    from ibid.index.postgres.postings import Numbers
 
 LIVE: Final = "r.version <= %s AND (r.removed_in IS NULL OR r.removed_in > %s)"
 """The condition that a revision is live at a version, which is given twice."""
@@ -24,6 +24,10 @@ LIVE: Final = "r.version <= %s AND (r.removed_in IS NULL OR r.removed_in > %s)"
 IN_SCOPE: Final = """JOIN revisions r ON r.content = p.content
     JOIN documents d ON d.id = r.document"""
 """What leads from passages p to the tables of a condition."""
+
+
+NARROW: Final = 5_000
+"""Passages that a filter may leave for them to be listed before anything is ranked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,24 +77,80 @@ def list_seen(principals: Principals) -> Condition:
     return Condition("(d.allow IS NULL OR d.allow && %s::text[])", (list_principals(principals),))
 
 
-def compile_passages(connection: Connection, scope: Scope, held: Generation) -> Condition:
-    """The condition of the passages in a scope, with its phrases. Raises BadQuery."""
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The passages of a scope at a version, with its phrases.
+
+    `narrow` is one with a filter, which may leave few. `listed` are the rows that hold its phrases
+    and are in it otherwise; None where it has none. `excluded` are those that hold what they must
+    not.
+    """
+
+    held: Generation
+    condition: Condition
+    narrow: bool
+    listed: Sequence[int] | None = None
+    excluded: frozenset[int] = frozenset()
+
+    def keep(self, connection: Connection, rows: Sequence[int]) -> set[int]:
+        """Those of these rows that are in the scope."""
+        wanted = set(rows) if self.listed is None else set(rows).intersection(self.listed)
+        wanted -= self.excluded
+        if not wanted:
+            return set()
+        found = self._select(connection, Condition("p.row = ANY (%s::bigint[])", (sorted(wanted),)))
+        return set(found)
+
+    def list_few(self, connection: Connection) -> Numbers | None:
+        """All rows of the scope in their order; None unless it is narrow and has but few."""
+        if self.listed is None and not self.narrow:
+            return None
+        rows = self.list_rows(connection, most=NARROW + 1)
+        return rows if len(rows) <= NARROW else None
+
+    def list_rows(self, connection: Connection, *, most: int | None = None) -> Numbers:
+        """The rows of the scope in their order; of a long list, any `most` of them."""
+        import numpy as np  # noqa: PLC0415 - for a search
+
+        rows = self.listed
+        if rows is None:
+            rows = self._select(connection, Condition("true"), limit=most)
+        return np.array(sorted(set(rows) - self.excluded), np.int64)
+
+    def _select(
+        self, connection: Connection, more: Condition, limit: int | None = None
+    ) -> list[int]:
+        held = self.held
+        found = connection.execute(
+            f"SELECT p.row FROM passages p {IN_SCOPE} WHERE p.row >= %s AND p.row < %s"
+            f" AND {more.sql} AND {self.condition.sql} LIMIT %s",
+            (held.first_row, held.end_row, *more.values, *self.condition.values, limit),
+        )
+        return [row for (row,) in found]
+
+
+def compile_within(connection: Connection, scope: Scope, held: Generation) -> Within:
+    """The passages of a scope. Raises BadQuery."""
+    within = compile_documents(scope, held)
+    for phrase in scope.phrases:
+        rows = _find_holding(connection, phrase, within, exactly=True)
+        within = replace(within, listed=rows)
+    for phrase in scope.excluded:
+        rows = _find_holding(connection, phrase, within, exactly=False)
+        within = replace(within, excluded=within.excluded.union(rows))
+    return within
+
+
+def compile_documents(scope: Scope, held: Generation) -> Within:
+    """The passages of the documents of a scope, whatever its phrases. Raises BadQuery."""
     condition = compile_scope(scope, held.version)
-    condition &= Condition("p.row >= %s AND p.row < %s", (held.first_row, held.end_row))
-    for phrases, exactly, test in (
-        (scope.phrases, True, "p.row = ANY (%s::bigint[])"),
-        (scope.excluded, False, "p.row != ALL (%s::bigint[])"),
-    ):
-        for phrase in phrases:
-            rows = _find_holding(connection, phrase, condition, held, exactly=exactly)
-            condition &= Condition(test, (rows,))
-    return condition
+    return Within(held, condition, narrow=scope.filter is not None)
 
 
 def _find_holding(
-    connection: Connection, phrase: str, among: Condition, held: Generation, *, exactly: bool
+    connection: Connection, phrase: str, within: Within, *, exactly: bool
 ) -> list[int]:
-    """The rows `among` these whose passage holds the phrase.
+    """The rows in the scope whose passage holds the phrase, in order.
 
     Unless `exactly`, one word is found in all its forms, as the keyword search finds it.
     """
@@ -98,7 +158,10 @@ def _find_holding(
     from ibid.language.phrases import holds_phrase, list_alternatives  # noqa: PLC0415 - likewise
 
     alternatives = list_alternatives(phrase, {None, *count_languages(connection)})
-    rows = _find_terms(connection, alternatives, among, held)
+    holding = {
+        row for terms in alternatives if terms for row in _find_terms(connection, terms, within)
+    }
+    rows = sorted(within.keep(connection, sorted(holding)))
     if not exactly and all(len(terms) <= 1 for terms in alternatives):
         return rows
     passages = read_passages(connection, rows)
@@ -109,32 +172,19 @@ def _find_holding(
     ]
 
 
-def _find_terms(
-    connection: Connection,
-    alternatives: Iterable[tuple[str, ...]],
-    among: Condition,
-    held: Generation,
-) -> list[int]:
-    """The rows, in order, that have all terms of one of the alternatives."""
-    from ibid.index.postgres.terms import hash_term  # noqa: PLC0415 - seldom needed
+def _find_terms(connection: Connection, terms: tuple[str, ...], within: Within) -> list[int]:
+    """The rows that have all of these terms, whether they are in the scope or not."""
+    from functools import reduce  # noqa: PLC0415 - seldom needed
 
-    rows: set[int] = set()
-    for terms in filter(None, alternatives):
-        found = connection.execute(
-            f"""
-            SELECT p.row FROM passages p {IN_SCOPE}
-            WHERE {among.sql} AND p.row IN (
-                SELECT o.row FROM postings o
-                WHERE o.term = ANY (%s) AND o.row >= %s AND o.row < %s
-                GROUP BY o.row HAVING count(*) = %s)
-            """,
-            (
-                *among.values,
-                [hash_term(term) for term in terms],
-                held.first_row,
-                held.end_row,
-                len(set(terms)),
-            ),
-        )
-        rows |= {row for (row,) in found}
-    return sorted(rows)
+    import numpy as np  # noqa: PLC0415 - likewise
+
+    from ibid.index.postgres.postings import read_postings  # noqa: PLC0415 - likewise
+    from ibid.index.postgres.terms import hash_term  # noqa: PLC0415 - likewise
+
+    asked = {hash_term(term) for term in terms}
+    held = within.held
+    postings = read_postings(connection, "postings", sorted(asked), held.first_row, held.end_row)
+    if len(postings) < len(asked):
+        return []
+    rows: list[int] = reduce(np.intersect1d, (one.rows for one in postings.values())).tolist()
+    return rows

@@ -15,12 +15,17 @@ from ibid.index.columns import read_document, read_info
 from ibid.index.options import Approximation
 from ibid.index.postgres import reads
 from ibid.index.postgres.database import Database, is_storable
-from ibid.index.postgres.scope import Condition, Generation, compile_passages, compile_scope
+from ibid.index.postgres.scope import (
+    Condition,
+    Generation,
+    compile_documents,
+    compile_scope,
+    compile_within,
+)
 from ibid.protocols import Mention, Revision, Scope, Scored, StoredDocument
 from ibid.records import OWNER, DocumentInfo, Passage
 
 if TYPE_CHECKING:
-    from ibid.index.postgres.database import Connection
     from ibid.protocols import Vectors
 
 _EVERYTHING: Final = Scope(principals=OWNER, include_archived=True)
@@ -49,43 +54,32 @@ class PostgresSnapshot:
         from ibid.index.postgres.search import rank_passages  # noqa: PLC0415 - loads numpy
 
         with self._database.reading(scope.principals) as connection:
-            condition = compile_passages(connection, scope, self._held)
-            return rank_passages(connection, terms.split(), k, condition, self._held)
+            within = compile_within(connection, scope, self._held)
+            return rank_passages(connection, terms.split(), k, within)
 
     def search_documents(self, terms: str, k: int, scope: Scope) -> list[Scored]:
         """See `Snapshot.search_documents`."""
         from ibid.index.postgres.search import rank_documents  # noqa: PLC0415 - loads numpy
 
-        condition = compile_scope(scope, self.version)
+        within = compile_documents(scope, self._held)
         with self._database.reading(scope.principals) as connection:
-            return rank_documents(connection, terms.split(), k, condition, self._held)
+            return rank_documents(connection, terms.split(), k, within)
 
     def search_dense(self, vector: Vectors, k: int, scope: Scope) -> list[Scored]:
         """See `Snapshot.search_dense`."""
-        from ibid.index.postgres.search import search_all, search_near  # noqa: PLC0415 - numpy
+        from ibid.index.postgres.search import has_near_index, search_dense  # noqa: PLC0415 - numpy
 
+        large = self._held.passages >= self._approximation.min_rows
         with self._database.reading(scope.principals) as connection:
-            condition = compile_passages(connection, scope, self._held)
-            if self._is_wide(connection, condition):
-                found = search_near(connection, vector, k, condition, self._held)
-                if len(found) == k:
-                    return found
-            return search_all(connection, vector, k, condition)
-
-    def _is_wide(self, connection: Connection, condition: Condition) -> bool:
-        """Whether so many passages are in scope that those near by are enough to look at."""
-        from ibid.index.postgres.search import count_passages, has_near_index  # noqa: PLC0415
-
-        least = self._approximation.min_rows
-        if self._held.passages < least or not has_near_index(connection, self._held):
-            return False
-        return count_passages(connection, condition, least) >= least
+            within = compile_within(connection, scope, self._held)
+            walk = large and has_near_index(connection, self._held)
+            return search_dense(connection, vector, k, within, walk=walk)
 
     def measure_rarity(self, terms: Sequence[str]) -> dict[str, float]:
         """See `Snapshot.measure_rarity`."""
         from ibid.index.postgres.search import measure_rarity  # noqa: PLC0415 - loads numpy
 
-        with self._database.reading() as connection:
+        with self._database.asking() as connection:
             return measure_rarity(connection, terms, self._held)
 
     def find_mentions(self, entities: Sequence[int], most: int, scope: Scope) -> list[Mention]:
@@ -93,14 +87,14 @@ class PostgresSnapshot:
         from ibid.index.postgres.search import find_mentions  # noqa: PLC0415 - loads numpy
 
         with self._database.reading(scope.principals) as connection:
-            condition = compile_passages(connection, scope, self._held)
-            return find_mentions(connection, entities, most, condition)
+            within = compile_within(connection, scope, self._held)
+            return find_mentions(connection, entities, most, within)
 
     # -- reading --------------------------------------------------------------------------------
 
     def first_rows(self, rows: Sequence[int]) -> list[int]:
         """See `Snapshot.first_rows`."""
-        with self._database.reading() as connection:
+        with self._database.asking() as connection:
             found = dict(
                 connection.execute(
                     "SELECT row, first_row FROM passages WHERE row = ANY (%s::bigint[])",
@@ -111,7 +105,7 @@ class PostgresSnapshot:
 
     def vectors(self, rows: Sequence[int]) -> Vectors:
         """See `Snapshot.vectors`."""
-        with self._database.reading() as connection:
+        with self._database.asking() as connection:
             return reads.read_vectors(connection, rows)
 
     def passages(self, rows: Sequence[int]) -> dict[int, tuple[Passage, DocumentInfo]]:
@@ -119,7 +113,7 @@ class PostgresSnapshot:
         if not rows:
             return {}
         live = compile_scope(_EVERYTHING, self.version)
-        with self._database.reading() as connection:
+        with self._database.asking() as connection:
             return reads.read_found(connection, rows, live)
 
     def documents(self, scope: Scope) -> list[DocumentInfo]:
@@ -169,7 +163,7 @@ class PostgresSnapshot:
     def content_hashes(self, source: str) -> dict[str, str]:
         """See `Snapshot.content_hashes`."""
         live = compile_scope(_EVERYTHING, self.version)
-        with self._database.reading() as connection:
+        with self._database.asking() as connection:
             found = connection.execute(
                 "SELECT r.name, c.hash FROM documents d JOIN revisions r ON r.document = d.id"
                 f" JOIN contents c ON c.id = r.content WHERE d.source = %s AND {live.sql}",

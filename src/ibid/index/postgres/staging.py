@@ -24,6 +24,7 @@ from ibid.index.columns import read_content
 from ibid.index.packing import pack_passages, unpack_passages
 from ibid.index.postgres import writes
 from ibid.index.postgres.database import Database
+from ibid.index.postgres.postings import BUCKET
 from ibid.index.postgres.purge import drop_staged, recount_versions
 from ibid.index.postgres.writes import Rows, Sizes
 from ibid.protocols import Manifest, PutDocument, StoredContent
@@ -114,9 +115,10 @@ class PostgresStaging:
         with self._database.publishing() as connection:
             if _list_pending(connection):
                 raise LibraryError("documents came in since", hint="stage them, then publish")
-            ((version, first_row),) = connection.execute(
+            ((version, next_row),) = connection.execute(
                 "SELECT version + 1, next_row FROM library"
             ).fetchall()
+            first_row = -(-next_row // BUCKET) * BUCKET  # no value has postings of both generations
             next_row = _write_passages(connection, first_row)
             _move_ends(connection, first_row)
             writes.write_manifest(connection, self._manifest)
@@ -177,7 +179,7 @@ def _write_passages(connection: Connection, first_row: int) -> int:
         rows = Rows()
         for key, content_hash, language in contents[start : start + CONTENTS_AT_ONCE]:
             row = _replace_passages(connection, rows, row, (key, content_hash, language))
-        rows.copy(connection)
+        rows.write(connection)
     return row
 
 

@@ -1,7 +1,7 @@
 """Rows in: how documents, contents, passages and files are written.
 
 Plain functions over a connection; the caller holds the transaction. What there is much of is
-gathered in `Rows` and copied at the end, table by table.
+gathered in `Rows` and written at the end, table by table.
 """
 
 from __future__ import annotations
@@ -16,31 +16,43 @@ from typing import TYPE_CHECKING, Final
 from ibid.index.codec import dump_json
 from ibid.index.columns import signed
 from ibid.index.filter_tree import attribute_values
+from ibid.index.postgres.bulk import insert_rows
 from ibid.index.postgres.database import is_storable
-from ibid.index.postgres.terms import count_terms
+from ibid.index.postgres.postings import NewPostings
 from ibid.protocols import FileState, IndexedPassage, Manifest, SourceInfo
-from ibid.records import JSON, Document
+from ibid.records import Document
 
 if TYPE_CHECKING:
     from ibid.index.postgres.database import Connection
     from ibid.protocols import Vectors
 
-_COPIES: Final[Mapping[str, tuple[str, Sequence[str]]]] = {
-    "attributes": ("revision, name, text, number", ("int8", "text", "text", "float8")),
-    "passages": (
-        "row, first_row, content, ordinal, start_at, end_at, body, prefix, headings, lead, page,"
-        " place, rule, context, context_key, text_hash, terms, lead_terms",
-        (
-            *("int8", "int8", "int8", "int4", "int4", "int4", "int4", "text", "text", "text"),
-            *("int4", "text", "text", "text", "bytea", "bytea", "int4", "int4"),
-        ),
-    ),
-    "postings": ("term, row, count, length", ("int8", "int8", "int4", "int4")),
-    "document_postings": ("term, row, count, length", ("int8", "int8", "int4", "int4")),
-    "mentions": ("entity, row, role", ("int8", "int8", "int2")),
-    "vectors": ("row, embedding", ("int8", "halfvec")),
+_COLUMNS: Final[Mapping[str, Mapping[str, str]]] = {
+    "attributes": {"revision": "int8", "name": "text", "text": "text", "number": "float8"},
+    "passages": {
+        **dict.fromkeys(("row", "first_row", "content"), "int8"),
+        **dict.fromkeys(("ordinal", "start_at", "end_at", "body"), "int4"),
+        **dict.fromkeys(("prefix", "headings", "lead"), "text"),
+        "page": "int4",
+        **dict.fromkeys(("place", "rule", "context"), "text"),
+        **dict.fromkeys(("context_key", "text_hash"), "bytea"),
+        **dict.fromkeys(("terms", "lead_terms"), "int4"),
+    },
+    "mentions": {"entity": "int8", "row": "int8", "role": "int2"},
+    "vectors": {"row": "int8", "embedding": "halfvec"},
 }
-"""The columns that are copied into each table, with their types, in the order of writing."""
+"""The columns that are written of each table, with their types, in the order of writing."""
+
+_FILES: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("source", "path"), "text"),
+    **dict.fromkeys(("size", "modified_ns", "inode"), "int8"),
+    **dict.fromkeys(("status", "bytes_hash", "content_hash", "error", "message"), "text"),
+    "container": "text",
+    "changed_ns": "int8",
+    "tag": "text",
+}
+_FILE_AGAIN: Final = "(source, digest) DO UPDATE SET " + ", ".join(
+    f"{column} = excluded.{column}" for column in _FILES
+)
 
 
 @dataclass(slots=True)
@@ -55,10 +67,13 @@ class Sizes:
 
 @dataclass(slots=True)
 class Rows:
-    """Rows that wait to be copied, by table, and what they add up to."""
+    """Rows that wait to be written, by table, and what they add up to."""
 
     tables: dict[str, list[tuple[object, ...]]] = field(
-        default_factory=lambda: {table: [] for table in _COPIES}
+        default_factory=lambda: {table: [] for table in _COLUMNS}
+    )
+    postings: dict[str, NewPostings] = field(
+        default_factory=lambda: {"postings": NewPostings(), "document_postings": NewPostings()}
     )
     sizes: Sizes = field(default_factory=Sizes)
 
@@ -85,9 +100,7 @@ class Rows:
     def add_postings(self, table: str, row: int, terms: list[str]) -> None:
         """The postings of a passage, or of a document as its first row."""
         length = len(terms)
-        self.tables[table] += [
-            (term, row, count, length) for term, count in count_terms(terms).items()
-        ]
+        self.postings[table].add(row, terms)
         if table == "postings":
             self.sizes.passages += 1
             self.sizes.terms += length
@@ -111,17 +124,13 @@ class Rows:
             if is_storable(name) and is_storable(text)
         ]
 
-    def copy(self, connection: Connection) -> None:
+    def write(self, connection: Connection) -> None:
         """Write all that waits."""
-        for table, (columns, types) in _COPIES.items():
-            if not self.tables[table]:
-                continue
-            statement = f"COPY {table} ({columns}) FROM STDIN (FORMAT binary)"
-            with connection.cursor() as cursor, cursor.copy(statement) as copy:
-                copy.set_types(types)
-                for values in self.tables[table]:
-                    copy.write_row(values)
-            self.tables[table].clear()
+        for table, rows in self.tables.items():
+            insert_rows(connection, table, _COLUMNS[table], rows)
+            rows.clear()
+        for table, postings in self.postings.items():
+            postings.write(connection, table)
 
 
 def _list_columns(indexed: IndexedPassage) -> tuple[object, ...]:
@@ -141,57 +150,6 @@ def _list_columns(indexed: IndexedPassage) -> tuple[object, ...]:
         passage.context_key,
         indexed.text_hash,
     )
-
-
-# -- documents ----------------------------------------------------------------------------------
-
-
-def read_last_access(connection: Connection, name: str) -> frozenset[str] | None:
-    """Who could see the last document of this name, which is no more; None: everyone."""
-    found = connection.execute(
-        "SELECT d.allow FROM revisions r JOIN documents d ON d.id = r.document"
-        " WHERE r.name = %s ORDER BY r.id DESC LIMIT 1",
-        (name,),
-    ).fetchone()
-    return frozenset(found[0]) if found is not None and found[0] is not None else None
-
-
-def narrow_past(
-    connection: Connection, name: str, identity: int, allow: frozenset[str] | None
-) -> None:
-    """Let nobody see more of the earlier documents of this name than of today's one.
-
-    What they were restricted to stays as well: a new document opens nothing of an old one.
-    """
-    if allow is None:
-        return
-    for past, before in connection.execute(
-        "SELECT DISTINCT d.id, d.allow FROM revisions r JOIN documents d ON d.id = r.document"
-        " WHERE r.name = %s AND d.id != %s AND NOT EXISTS"
-        " (SELECT FROM revisions l WHERE l.document = d.id AND l.removed_in IS NULL)",
-        (name, identity),
-    ).fetchall():
-        both = allow if before is None else allow & frozenset(before)
-        connection.execute("UPDATE documents SET allow = %s WHERE id = %s", (sorted(both), past))
-
-
-def set_access(
-    connection: Connection,
-    identity: int,
-    allow: frozenset[str] | None,
-    overrides: Mapping[str, JSON],
-) -> None:
-    """Set who may see a document, at every version, and what was said of it by hand."""
-    listed = None if allow is None else sorted(allow)
-    connection.execute(
-        "UPDATE documents SET allow = %s::text[], overrides = %s WHERE id = %s",
-        (listed, dump_json(overrides), identity),
-    )
-
-
-def end_revision(connection: Connection, revision: int, version: int) -> None:
-    """Let a revision live no more from this version on."""
-    connection.execute("UPDATE revisions SET removed_in = %s WHERE id = %s", (version, revision))
 
 
 # -- sources and files --------------------------------------------------------------------------
@@ -215,16 +173,8 @@ def write_source(connection: Connection, source: SourceInfo) -> None:
 
 def write_files(connection: Connection, source: str, files: Iterable[FileState]) -> None:
     """Remember what a source knows of these files."""
-    forget = "DELETE FROM files WHERE source = %s AND digest = md5(%s) AND path = %s"
-    states = list(files)
-    with connection.cursor() as cursor:
-        cursor.executemany(forget, [(source, file.path, file.path) for file in states])
-        cursor.executemany(
-            "INSERT INTO files (source, path, size, modified_ns, inode, status, bytes_hash,"
-            " content_hash, error, message, container, changed_ns, tag)"
-            " VALUES (%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s,%s)",
-            [_list_file(source, file) for file in states],
-        )
+    last = {file.path: _list_file(source, file) for file in files}
+    insert_rows(connection, "files", _FILES, list(last.values()), conflict=_FILE_AGAIN)
 
 
 def _list_file(source: str, file: FileState) -> tuple[object, ...]:
