@@ -49,6 +49,10 @@ REPLACED_SECONDS: Final = 600.0
 """So long passages stay that a re-index has replaced; no search or answer takes longer."""
 
 
+LEAST_ANALYZED: Final = 1_000
+"""Passages from which on it matters what the planner knows of the tables."""
+
+
 @dataclass(slots=True)
 class Applied:
     """What a commit has made so far, and the numbers that come next."""
@@ -80,14 +84,27 @@ class Applied:
         bearer.live = None
 
 
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """A version, and how many passages there were before it and are with it, dead ones too."""
+
+    version: int
+    before: int
+    passages: int
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether there are so many more that what the planner knows of the tables is worthless."""
+        return self.before.bit_length() < self.passages.bit_length() > LEAST_ANALYZED.bit_length()
+
+
 def commit_changes(
     connection: Connection,
     changes: Sequence[Change],
     vectors: Mapping[bytes, Vectors],
     manifest: Manifest | None,
-) -> tuple[int, int]:
-    """The changes written in order as the next version, which the transaction's commit publishes;
-    and how many passages the library then holds, dead ones too.
+) -> Committed:
+    """The changes written in order as the next version, which the transaction's commit publishes.
 
     Raises DuplicateDocument, UnknownDocument, and EmbedderMismatch where the library was made with
     another embedder, or was re-indexed with one since it was opened.
@@ -108,7 +125,7 @@ def commit_changes(
     applied.rows.add_vectors(found)
     _drop_replaced_passages(connection, *replaced)
     _write(connection, applied)
-    return applied.version, passages + applied.rows.sizes.passages
+    return Committed(applied.version, passages, passages + applied.rows.sizes.passages)
 
 
 def _list_names(change: Change) -> set[str]:

@@ -184,6 +184,10 @@ class Database:
         for table in tables:
             self.run_alone(f"VACUUM {table}")
 
+    def analyze(self, *tables: str) -> None:
+        """Tell the planner what these tables have come to hold."""
+        self.run_alone(f"ANALYZE {', '.join(tables)}")
+
     def run_alone(self, statement: str) -> None:
         """Run a statement that can't be part of a transaction."""
         with self._translating(), self._pool.connection() as connection:

@@ -159,6 +159,7 @@ class PostgresIndex:
         # What writes is loaded by those who write.
         from ibid.index.postgres.answers import forget_purged  # noqa: PLC0415
         from ibid.index.postgres.changes import commit_changes  # noqa: PLC0415
+        from ibid.index.postgres.purge import ERASED  # noqa: PLC0415
         from ibid.index.postgres.writes import forget_files, write_files  # noqa: PLC0415
 
         forget_purged(self._database)
@@ -168,11 +169,13 @@ class PostgresIndex:
                 forget_files(connection, source, forgotten)
             if not changes:
                 return reads.read_version(connection)
-            version, passages = commit_changes(connection, changes, vectors, manifest)
-        self._seen = version
-        if passages >= self._approximation.min_rows:
+            committed = commit_changes(connection, changes, vectors, manifest)
+        self._seen = committed.version
+        if committed.has_grown:  # the server itself would see it a minute later
+            self._database.analyze(*ERASED)
+        if committed.passages >= self._approximation.min_rows:
             self._index_near()
-        return version
+        return committed.version
 
     def _index_near(self) -> None:
         """Make the index of vectors, where the library is large enough and has none."""

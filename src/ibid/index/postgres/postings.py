@@ -70,13 +70,13 @@ def read_postings(
     connection: Connection, table: str, terms: Sequence[int], first_row: int, end_row: int
 ) -> dict[int, Postings]:
     """The postings of these terms in the rows from `first_row` to `end_row`; none: absent."""
-    cursor = connection.cursor(binary=True)
-    found: dict[int, list[tuple[int, bytes]]] = {}
-    for term, bucket, packed in cursor.execute(
+    asked = connection.cursor(binary=True).execute(
         f"SELECT term, bucket, packed FROM {table}"
         " WHERE term = ANY (%s) AND bucket BETWEEN %s AND %s ORDER BY term, bucket",
         (list(terms), first_row // BUCKET, end_row // BUCKET),
-    ):
+    )
+    found: dict[int, list[tuple[int, bytes]]] = {}
+    for term, bucket, packed in asked.fetchall():
         found.setdefault(term, []).append((bucket, packed))
     unpacked = {term: _cut(unpack(values), first_row, end_row) for term, values in found.items()}
     return {term: postings for term, postings in unpacked.items() if len(postings.rows)}

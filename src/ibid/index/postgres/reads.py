@@ -223,9 +223,9 @@ def read_vectors(connection: Connection, rows: Sequence[int]) -> Vectors:
 
     found = {
         row: embedding.to_numpy()
-        for row, embedding in connection.cursor(binary=True).execute(
-            "SELECT row, embedding FROM vectors WHERE row = ANY (%s::bigint[])", (list(rows),)
-        )
+        for row, embedding in connection.cursor(binary=True)
+        .execute("SELECT row, embedding FROM vectors WHERE row = ANY (%s::bigint[])", (list(rows),))
+        .fetchall()
     }
     if not found:
         return np.empty((0, 0), np.float32)

@@ -26,7 +26,7 @@ IN_SCOPE: Final = """JOIN revisions r ON r.content = p.content
 """What leads from passages p to the tables of a condition."""
 
 
-NARROW: Final = 5_000
+NARROW: Final = 1_000
 """Passages that a filter may leave for them to be listed before anything is ranked."""
 
 
@@ -125,7 +125,7 @@ class Within:
             f"SELECT p.row FROM passages p {IN_SCOPE} WHERE p.row >= %s AND p.row < %s"
             f" AND {more.sql} AND {self.condition.sql} LIMIT %s",
             (held.first_row, held.end_row, *more.values, *self.condition.values, limit),
-        )
+        ).fetchall()
         return [row for (row,) in found]
 
 

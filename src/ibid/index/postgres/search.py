@@ -193,7 +193,7 @@ def _scan(
         "SELECT v.row, (v.embedding <#> %s)::real AS away FROM vectors v"
         f" WHERE {condition} ORDER BY away, v.row LIMIT %s",
         (HalfVector(vector), *values, k),
-    )
+    ).fetchall()
     return [Scored(row, -away) for row, away in found]
 
 
@@ -250,7 +250,7 @@ def find_mentions(
         "SELECT entity, row, role FROM mentions WHERE entity = ANY (%s)"
         " AND row >= %s AND row < %s ORDER BY row",
         (list(asked), within.held.first_row, within.held.end_row),
-    ):
+    ).fetchall():
         waiting[entity].append(Mention(entity, row, Role(role)))
     found = dict[int, list[Mention]]()
     part = 2 * most
