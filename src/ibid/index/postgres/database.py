@@ -103,7 +103,12 @@ class Database:
             max_size=MOST_CONNECTIONS,
             open=True,
             timeout=max(self.lock_timeout_s, 1.0),
-            kwargs={"autocommit": True, "options": f"-c search_path={self._path.replace(' ', '')}"},
+            kwargs={
+                "autocommit": True,
+                # A plan that suits any scope suits a narrow one badly: some ten times as long.
+                "options": f"-c search_path={self._path.replace(' ', '')}"
+                " -c plan_cache_mode=force_custom_plan",
+            },
             configure=register_vector,
         )
 

@@ -98,8 +98,14 @@ class Within:
         wanted -= self.excluded
         if not wanted:
             return set()
-        found = self._select(connection, Condition("p.row = ANY (%s::bigint[])", (sorted(wanted),)))
-        return set(found)
+        # The passages first: else the planner may look for the rows among those of each document.
+        found = connection.execute(
+            "WITH p AS MATERIALIZED (SELECT row, content FROM passages"
+            f" WHERE row = ANY (%s::bigint[])) SELECT p.row FROM p {IN_SCOPE}"
+            f" WHERE {self.condition.sql}",
+            (sorted(wanted), *self.condition.values),
+        ).fetchall()
+        return {row for (row,) in found}
 
     def list_few(self, connection: Connection) -> Numbers | None:
         """All rows of the scope in their order; None unless it is narrow and has but few."""
@@ -114,19 +120,13 @@ class Within:
 
         rows = self.listed
         if rows is None:
-            rows = self._select(connection, Condition("true"), limit=most)
+            found = connection.execute(
+                f"SELECT p.row FROM passages p {IN_SCOPE} WHERE p.row >= %s AND p.row < %s"
+                f" AND {self.condition.sql} LIMIT %s",
+                (self.held.first_row, self.held.end_row, *self.condition.values, most),
+            ).fetchall()
+            rows = [row for (row,) in found]
         return np.array(sorted(set(rows) - self.excluded), np.int64)
-
-    def _select(
-        self, connection: Connection, more: Condition, limit: int | None = None
-    ) -> list[int]:
-        held = self.held
-        found = connection.execute(
-            f"SELECT p.row FROM passages p {IN_SCOPE} WHERE p.row >= %s AND p.row < %s"
-            f" AND {more.sql} AND {self.condition.sql} LIMIT %s",
-            (held.first_row, held.end_row, *more.values, *self.condition.values, limit),
-        ).fetchall()
-        return [row for (row,) in found]
 
 
 def compile_within(connection: Connection, scope: Scope, held: Generation) -> Within:
