@@ -10,7 +10,7 @@ seconds, round trips to the server (each time that the client waits for it), med
 milliseconds, and the ratios to the embedded engine and to a numpy scan of the same vectors.
 
 The exit code is 1 when a commit takes more round trips for a hundred documents than for one, when
-either takes more than 16, or when the ten first hits of the engines differ in more than one of
+either takes more than 6, or when the ten first hits of the engines differ in more than one of
 twenty.
 """
 
@@ -56,7 +56,7 @@ MANY: Final = 100
 """Documents of a commit of many."""
 
 SCHEMA: Final = "ibid_bench"
-MOST_TRIPS: Final = 16
+MOST_TRIPS: Final = 6
 LEAST_SHARED: Final = 0.95
 
 Figures = dict[str, dict[str, float]]

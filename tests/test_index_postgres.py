@@ -28,8 +28,6 @@ from ibid.index.embedded.engine import EmbeddedIndex
 from ibid.index.options import Approximation
 from ibid.index.postgres.postings import BUCKET
 from ibid.protocols import (
-    FileStat,
-    FileState,
     Index,
     Manifest,
     PutDocument,
@@ -37,7 +35,6 @@ from ibid.protocols import (
     Scope,
     Scored,
     Snapshot,
-    SourceInfo,
 )
 from ibid.records import OWNER
 from ibid.testing.embedders import HashingEmbedder
@@ -605,22 +602,3 @@ def test_a_library_at_an_address_is_one_like_any(address: str, tmp_path: Path) -
         assert library.verify() == []
         assert library.reindex().contents == 1
         assert [hit.document_id for hit in library.search("leave")] == ["leave.md"]
-
-
-def test_a_library_of_the_first_format_is_brought_to_todays(postgres: str, tmp_path: Path) -> None:
-    """What it knows of its files stays."""
-    import psycopg
-
-    address = locate(postgres, tmp_path)
-    state = FileState("a", FileStat(6, 1, 7, 3), "read")
-    index = open_postgres(address, analyze=analyze_words)
-    index.put_source(SourceInfo("handbook", "file:///handbook", ""))
-    index.commit([], {}, source="handbook", files=[state])
-    index.close()
-    schema = address.rpartition("=")[2]
-    with psycopg.connect(postgres, autocommit=True) as connection:
-        connection.execute(f"ALTER TABLE {schema}.files DROP COLUMN tag")
-        connection.execute(f"UPDATE {schema}.library SET format = 1")
-    index = open_postgres(address, analyze=analyze_words)
-    assert index.files("handbook") == {"a": state}
-    index.close()
