@@ -16,6 +16,7 @@ from starlette.testclient import TestClient
 
 import ibid
 from command_line import call
+from conftest import write
 from ibid.errors import BadSetting
 from ibid.service.access import is_guarded
 from ibid.service.app import make_app
@@ -126,7 +127,23 @@ def fuzz(answer: str, job: str, evaluation: str) -> list[tuple[str, str, dict[st
         ("GET", f"/v1/jobs/{job}", {}),
         ("POST", "/v1/chat/completions", {"json": _chat("When is the merger signed?")}),
         ("GET", "/v1/models", {}),
+        ("GET", "/v1/models/ibid", {}),
+        ("POST", "/v1/embeddings", {"json": {"model": "ibid", "input": "merger"}}),
+        ("POST", "/v1/lab", {"json": {"question": "merger in May", "evidence": "May"}}),
+        ("POST", "/v1/sources/sync", {"params": {"name": "papers"}}),
+        ("GET", "/healthz", {}),
+        ("GET", "/readyz", {}),
+        ("GET", "/metrics", {}),
     ]
+
+
+def test_the_fuzz_knows_every_route(library: ibid.Library) -> None:
+    """A new route needs its line there, so that it is looked at too."""
+    known = {(method, path) for method, path, _ in fuzz("x", "y", "z")}
+    for route in list_routes(make_app(library, ServeOptions())):
+        for method in route.methods or ():
+            tried = [path for name, path in known if name == method]
+            assert any(route.path_regex.fullmatch(path) for path in tried), (method, route.path)
 
 
 def _case(id: str) -> dict[str, Any]:
@@ -159,6 +176,33 @@ def test_nothing_of_ann_shows_to_bob(
     assert library.documents(ibid.OWNER) == before
     assert len(client.get("/v1/documents", headers=bob).json()["documents"]) == 1
     assert client.get("/v1/status", headers=bob).json()["documents"] == 1
+
+
+def test_a_sync_tells_only_of_what_its_caller_sees(
+    client: TestClient, library: ibid.Library, bob: dict[str, str], folder: Path
+) -> None:
+    rules = '[[rules]]\nmatch = "ann/**"\nallow = ["user:ann"]\n'
+    write(folder, {"ibid.toml": rules, "ann/quagga.md": SECRET, "open.md": "Open."})
+    library.sync(folder, prefix="papers")
+    write(folder, {"ann/quagga.md": f"{SECRET} Twice.", "open.md": "Open again."})
+    write(folder, {"ann/quagga-two.md": SECRET, "ann/quagga.pdf": "broken"})
+
+    def sync() -> dict[str, Any]:
+        (source,) = client.get("/v1/sources", headers=bob).json()["sources"]
+        assert source["documents"] == 1
+        sent = client.post(f"/v1/sources/sync?name={source['name']}", headers=bob)
+        return await_job(client, sent.json()["job_id"], bob)
+
+    job = sync()
+    assert job["report"]["updated"] == ["papers/open.md"]
+    (folder / "ann" / "quagga.md").unlink()
+    (folder / "open.md").unlink()
+    later = sync()
+    assert later["report"]["removed"] == ["papers/open.md"]
+    for told in (job, later):
+        assert WORD not in json.dumps(told)
+        assert (told["state"], told["done"], told["total"]) == ("done", 100, 100)
+        assert "passages" not in told["report"]
 
 
 def test_what_is_there_and_what_is_not_are_told_alike(

@@ -60,10 +60,33 @@ def _find_written(library: Library, part: Mapping[str, Any]) -> int | None:
 
 
 def sync_folder(library: Library, job: Job, advance: Advance) -> None:
-    """Sync a folder again, as it was first. Raises what syncing and `advance` do."""
+    """Sync a folder again, as it was first. Raises what syncing and `advance` do.
+
+    How far it is comes in hundredths: a count of files would tell of those that are hidden.
+    """
+    seen = _list_seen(library, job)
     report = library.sync(
         job.work["location"],
         prefix=job.work["prefix"],
-        on_progress=lambda progress: advance(progress.done, progress.total, None),
+        on_progress=lambda now: advance(100 * now.done // max(now.total, 1), 100, None),
     )
-    advance(job.total, job.total, shape_report(report))
+    advance(100, 100, limit_report(shape_report(report), seen | _list_seen(library, job)))
+
+
+def _list_seen(library: Library, job: Job) -> frozenset[str]:
+    found = library.documents(frozenset(job.work["principals"]))
+    return frozenset(info.id for info in found)
+
+
+def limit_report(report: Shape, seen: frozenset[str]) -> Shape:
+    """What a sync did with the documents that its caller saw before it, or sees now.
+
+    What counts others too is left out.
+    """
+    limited: Shape = {"version": report["version"]}
+    for name in ("added", "updated", "metadata_changed", "removed"):
+        limited[name] = [id for id in report[name] if id in seen]
+    limited["moved"] = [one for one in report["moved"] if {one["from"], one["to"]} <= seen]
+    for name in ("skipped", "failed", "incomplete"):
+        limited[name] = [one for one in report[name] if one["id"] in seen]
+    return limited

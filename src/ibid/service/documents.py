@@ -341,13 +341,15 @@ def sync_source(
     caller: Annotated[Caller, need("admin")],
     name: Annotated[str, Query(min_length=1, max_length=1000)],
 ) -> JSONResponse:
-    """Sync a folder again that was synced before. A job does it."""
+    """Sync a folder again that was synced before. A job does it, whose report tells of documents
+    that the caller sees."""
     context = find_context(request)
     found = [one for one in context.library.sources(caller.principals) if one.name == name]
     if not found:
         raise UnknownSource(f"no source {name!r}", hint="GET /v1/sources lists them")
-    work = {"location": found[0].location, "prefix": found[0].prefix}
-    job = context.jobs.put(caller.name, "sync", work, 0)
+    principals = sorted(caller.principals)
+    work = {"location": found[0].location, "prefix": found[0].prefix, "principals": principals}
+    job = context.jobs.put(caller.name, "sync", work, 100)
     note(request, source=name, job=job.id)
     return JSONResponse({"job_id": job.id}, 202, {"Location": f"/v1/jobs/{job.id}"})
 
