@@ -19,6 +19,8 @@ PATH: Final = "/docs"
 PAGE: Final = Path(__file__).parent / "docs"
 """The files of the page that shows it."""
 
+_JSON: Final = "application/json"
+
 _BEARER: Final = {
     "type": "http",
     "scheme": "bearer",
@@ -49,8 +51,12 @@ def describe_service(app: FastAPI) -> dict[str, Any]:
     )
     document["components"]["securitySchemes"] = {"bearer": _BEARER}
     for route in list_routes(app):
-        if is_guarded(route):
-            for method in route.methods or ():
-                document["paths"][route.path_format][method.lower()]["security"] = [{"bearer": []}]
+        for method in route.methods or ():
+            operation = document["paths"][route.path_format][method.lower()]
+            if is_guarded(route):
+                operation["security"] = [{"bearer": []}]
+            for status, reply in operation["responses"].items():
+                if status >= "400":  # which are JSON, whatever the route is there for
+                    (reply["content"],) = ({_JSON: one} for one in reply["content"].values())
     add_examples(document)
     return document

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ibid.records import BlockKind
+from ibid.service.jobs import Kind
 from ibid.service.replies.model import Reply
 from ibid.service.replies.questions import Moment
 
@@ -177,7 +178,7 @@ class JobReply(Reply):
     """A job: `done` of `total` parts, and what they did so far, in the fields of a report."""
 
     job_id: str
-    kind: Literal["documents", "sync"]
+    kind: Kind
     state: Literal["waiting", "running", "done", "failed"]
     done: int
     total: int
