@@ -10,7 +10,6 @@ import itertools
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import import_module
@@ -155,7 +154,7 @@ class ObjectSource:
         `places` are names for copies; one is taken for each.
         """
         uri = f"{self.location}/{quote(file.path)}"
-        file_stat = replace(file.stat, changed_ns=0)
+        file_stat = file.stat._replace(changed_ns=0)
         error: IbidError | None = refuse_size(file.stat.size, max_bytes)
         if error is not None:
             return Fetched(file, uri, stat=file_stat, error=error)
