@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import ibid
 from conftest import find, list_ids, open_hashing
 from ibid.index.embedded import purge
+from ibid.index.embedded.staging import EmbeddedStaging
 from ibid.openers import open_library
 from ibid.protocols import Scope
 from ibid.settings import load_settings
@@ -93,6 +95,47 @@ def test_a_purge_erases_what_a_broken_off_reindex_had_staged(place: Path) -> Non
         library.reindex()
         assert "secret" not in list_ids(library)
         assert library.verify() == []
+
+
+def test_what_is_purged_while_a_reindex_runs_is_at_once_in_no_file(place: Path) -> None:
+    other = open_hashing(place)
+    left: list[list[Path]] = []
+
+    def purge_now(progress: object) -> None:
+        if not left:  # after the first batch, so that what is staged next comes after the purge
+            other.remove("secret", "page-0", purge=True)
+        left.append(hold(place, "combination of the safe") + hold(place, "page-0"))
+
+    with open_reindexing(place) as library:
+        library.reindex(on_progress=purge_now)
+        assert len(left) > 2
+        assert not any(left)
+        assert list_ids(library) == [f"page-{number}" for number in range(1, 8)]
+        assert library.verify() == []
+    other.close()
+
+
+def test_a_batch_that_was_cut_before_a_purge_is_not_staged_after_it(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = open_hashing(place)
+    whole = EmbeddedStaging.stage
+    purged: list[str] = []
+
+    def purge_first(staging: EmbeddedStaging, contents: Any, vectors: Any) -> None:
+        if not purged and any(put.document.id == "secret" for put in contents.values()):
+            purged.append("secret")
+            other.remove("secret", purge=True)
+        whole(staging, contents, vectors)
+        assert not purged or hold(place, "combination of the safe") == []
+
+    monkeypatch.setattr(EmbeddedStaging, "stage", purge_first)
+    with open_reindexing(place) as library:
+        library.reindex()
+        assert purged
+        assert "secret" not in list_ids(library)
+        assert library.verify() == []
+    other.close()
 
 
 def test_an_erasure_that_broke_off_is_finished_by_the_next_writer(

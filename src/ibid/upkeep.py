@@ -103,12 +103,22 @@ class Upkeep:
         kept = timedelta(days=self._parts.keep_days if days is None else _check_days(days))
         return self._parts.index.vacuum(datetime.now(UTC) - kept, cited=cited)
 
-    def verify(self, *, repair: bool = False) -> Sequence[Problem]:
+    def verify(
+        self,
+        *,
+        repair: bool = False,
+        on_repair: Callable[[Sequence[Problem]], None] = lambda problems: None,
+    ) -> Sequence[Problem]:
         """Every invariant that does not hold; with `repair`, those left after what is derived was
-        made anew. Raises LibraryLocked."""
+        made anew, and `on_repair` is given what is about to be mended. Raises LibraryLocked."""
         from ibid.flows.verify import verify_library
 
-        return verify_library(index=self._parts.index, embedder=self._parts.embedder, repair=repair)
+        return verify_library(
+            index=self._parts.index,
+            embedder=self._parts.embedder,
+            repair=repair,
+            on_repair=on_repair,
+        )
 
     def reindex(self, *, on_progress: OnProgress | None = None) -> Reindexed:
         """Cut, analyse and embed every text anew with the parts that this library was opened with.

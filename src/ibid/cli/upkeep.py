@@ -9,6 +9,7 @@ import click
 from ibid.cli.call import Call, Outcome, verb
 from ibid.cli.words import count_words, make_table
 from ibid.cli.writing import show_progress
+from ibid.protocols import Problem
 from ibid.shapes import shape_difference, shape_outcome, shape_revision, shape_stale
 
 FAILED = 1
@@ -26,7 +27,7 @@ def history_command(call: Call, id: str) -> Outcome:
     words = make_table(
         (
             f"version {shape['version']}",
-            shape["written_at"] or "",
+            shape["written_at"] or "before what is held",
             shape["id"],
             count_words(shape["characters"], "character"),
             f"until version {shape['removed_in']}" if shape["removed_in"] else "today",
@@ -104,10 +105,17 @@ def verify_command(call: Call, repair: bool) -> Outcome:
     Tables, texts, vectors and postings must agree, and no file may be left over. Exit code 1 when a
     problem is left.
     """
+    mended: list[Problem] = []
     with call.open_library(sends=("embedder",) if repair else ()) as library:
-        problems = library.verify(repair=repair)
+        problems = library.verify(repair=repair, on_repair=mended.extend)
+    mended = [one for one in mended if one not in problems]
     shape = {"ok": not problems, "problems": [shape_outcome(one) for one in problems]}
+    if repair:
+        shape["repaired"] = [shape_outcome(one) for one in mended]
     words = make_table((one.part, one.where, one.message) for one in problems)
+    if mended:
+        lines = make_table((one.part, one.where, one.message) for one in mended)
+        words = f"repaired:\n{lines}\n{words or 'the library is whole now'}"
     if any(one.repairable for one in problems) and not repair:
         words += "\n`ibid verify --repair` makes anew what is derived"
     return Outcome(shape, words or "the library is whole", FAILED if problems else 0)

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from typing import Final
 
-from ibid.errors import FormatTooNew, LibraryLocked, UnknownAnswer
+from ibid.errors import Corrupt, FormatTooNew, LibraryLocked, UnknownAnswer
 from ibid.index.answers import (
     erase,
     list_drawn,
@@ -36,6 +39,9 @@ from ibid.records import OWNER, Answer, Document, Feedback, KeptAnswer, Principa
 
 ANSWERS_FORMAT: Final = 1
 """Version of these tables, kept in SQLite's user_version."""
+
+DAMAGED: Final = ".damaged"
+"""What ends the name of a log that was set aside, before its number."""
 
 BUSY_SECONDS: Final = 5.0
 """How long a call waits for another one that keeps, rates or erases answers."""
@@ -227,6 +233,43 @@ class EmbeddedAnswers:
                 for number, *columns in rows
             ]
 
+    # -- health ---------------------------------------------------------------------------------
+
+    def check(self) -> str | None:
+        """What is wrong with the log; None when it is whole, or was never begun.
+
+        Raises FormatTooNew for one that a newer ibid keeps.
+        """
+        if not self._path.exists():
+            return None
+        try:
+            (found,) = self._connections.get().execute("PRAGMA integrity_check(1)").fetchone()
+        except Corrupt as error:
+            return error.message
+        return None if found == "ok" else str(found)
+
+    def set_aside(self) -> Path:
+        """Where a damaged log lies from now on; the next answer begins a new one.
+
+        The copy may hold what is purged later, and goes with the next purge or vacuum.
+        """
+        self._connections.close()
+        self._connections = Connections(self._open)
+        names = (f"{self._path.name}{DAMAGED}{number}" for number in count(1))
+        copy = next(path for path in map(self._path.with_name, names) if not path.exists())
+        self._path.rename(copy)
+        for ending in ("-wal", "-shm"):  # SQLite finds them by the name of their database
+            with suppress(FileNotFoundError):
+                self._path.with_name(f"{self._path.name}{ending}").rename(f"{copy}{ending}")
+        return copy
+
+    def _drop_damaged(self) -> None:
+        for path in self._path.parent.glob(f"{self._path.name}{DAMAGED}*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+
     # -- forgetting -----------------------------------------------------------------------------
 
     def forget_purged(self) -> None:
@@ -238,6 +281,7 @@ class EmbeddedAnswers:
         erasures = drawn.read_erasures(library)
         if not erasures:
             return
+        self._drop_damaged()
         if self._path.exists():
             connection = self._connections.get()
             with transacting(connection):

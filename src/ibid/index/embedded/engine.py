@@ -225,12 +225,19 @@ class EmbeddedIndex:
         with self._storage.holding_lock(clear=False):
             with suppress(Corrupt):  # what stands in the way of that is among the problems
                 self._storage.clear_unpublished()
-            return check_library(self._connect(), self._storage.folder)
+            problems = check_library(self._connect(), self._storage.folder)
+            if (damage := self.answers.check()) is not None:
+                told = f"{damage}; a repair sets it aside and begins a new log"
+                problems.append(Problem("answers", "answers.db", told, repairable=True))
+            return problems
 
     def repair(self, embed: EmbedTexts) -> None:
         """See `Index.repair`."""
         from ibid.index.embedded.repair import repair_library  # noqa: PLC0415 - seldom needed
 
+        with self._storage.holding_lock(clear=False):
+            if self.answers.check() is not None:
+                self.answers.set_aside()
         with self._erasing(clear=False) as connection:
             repair_library(
                 connection, self._storage.folder, analyze=self._storage.analyze, embed=embed

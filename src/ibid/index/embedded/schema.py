@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Self
@@ -182,7 +182,11 @@ def connect(path: Path) -> sqlite3.Connection:
     Raises LibraryNotFound, FormatTooNew, or Corrupt when the file is no such database; a damage
     that is met later is Corrupt too.
     """
-    if not path.exists():
+    try:
+        there = path.exists()
+    except OSError as error:
+        raise refuse_reading(path, error.strerror) from error
+    if not there:
         raise LibraryNotFound(
             f"no library at {path.parent}", hint="sync a folder or add a document to make one"
         )
@@ -209,14 +213,17 @@ def open_database(path: Path, *, busy_seconds: float = BUSY_SECONDS) -> sqlite3.
 def _connect(
     uri: str, path: Path, busy_seconds: float, settings: Sequence[str]
 ) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        uri,
-        uri=True,
-        isolation_level=None,
-        timeout=busy_seconds,
-        check_same_thread=False,
-        factory=_Connection,
-    )
+    try:
+        connection = sqlite3.connect(
+            uri,
+            uri=True,
+            isolation_level=None,
+            timeout=busy_seconds,
+            check_same_thread=False,
+            factory=_Connection,
+        )
+    except sqlite3.OperationalError as error:
+        raise _translate(error, path) from error
     connection.path = path
     try:
         for setting in settings:
@@ -273,17 +280,31 @@ def _check_format(found: int, path: Path) -> None:
 
 
 def _corrupt(path: Path, reason: object) -> Corrupt:
-    return Corrupt(f"{path} is damaged ({reason})", hint=REMEDY)
+    return Corrupt(f"{path} is damaged ({reason})", hint=_REMEDIES.get(path.name, REMEDY))
+
+
+_REMEDIES: Final[Mapping[str, str]] = {
+    "answers.db": "`ibid verify --repair` sets it aside and begins a new log of answers",
+    "staging.db": "remove it, and re-index again",
+}
+"""What to do about damage to what is not the truth, by the name of its file."""
+
+
+def refuse_reading(path: Path, reason: object) -> LibraryError:
+    """The error of a file that is there and can't be read."""
+    return LibraryError(
+        f"{path} can't be read or written ({reason})",
+        hint="look at the room on the disk and at the rights of the folder, then try again",
+    )
 
 
 def _translate(error: sqlite3.OperationalError, path: Path) -> LibraryError:
     """What SQLite could not do with its file, as the error of a library."""
     if error.sqlite_errorcode in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return LibraryLocked(f"{path} is held by another process ({error})", hint="try again")
-    return LibraryError(
-        f"{path} can't be read or written ({error})",
-        hint="look at the room on the disk and at the rights of the folder, then try again",
-    )
+    if path.is_dir():
+        return _corrupt(path, "it is a folder")
+    return refuse_reading(path, error)
 
 
 class _Cursor(sqlite3.Cursor):

@@ -12,19 +12,20 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from ibid.errors import LibraryError
+from ibid.errors import LibraryError, LibraryLocked
 from ibid.index.codec import dump_json
 from ibid.index.columns import read_content
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.lexical import create_postings
 from ibid.index.embedded.lock import ProcessLock
-from ibid.index.embedded.schema import transacting
+from ibid.index.embedded.purge import empty_log
+from ibid.index.embedded.schema import open_database, transacting
 from ibid.index.packing import pack_passages, unpack_passages
 from ibid.protocols import Manifest, PutDocument, StoredContent
 
@@ -34,6 +35,11 @@ if TYPE_CHECKING:
 
 STAGING_FILE: Final = "staging.db"
 LOCK_FILE: Final = "reindex.lock"
+
+BUSY_SECONDS: Final = 5.0
+"""How long one who stages, and one who erases, wait for each other."""
+
+_STAGED: Final = ("contents", "vectors")
 
 _TABLES: Final = """
 CREATE TABLE manifest (value TEXT NOT NULL);
@@ -125,11 +131,14 @@ class EmbeddedStaging:
     def stage(self, contents: Mapping[int, PutDocument], vectors: Mapping[bytes, Vectors]) -> None:
         """See `Staging.stage`."""
         with transacting(self._connection):
+            # Inside, so that an erasure either is seen here or finds what is staged here.
+            held = self._keep_held(contents)
+            hashes = {indexed.text_hash for put in held.values() for indexed in put.passages}
             self._connection.executemany(
                 "INSERT OR REPLACE INTO contents VALUES (?,?,?,?)",
                 (
                     (key, put.content_hash, put.language, pack_passages(put.passages))
-                    for key, put in contents.items()
+                    for key, put in held.items()
                 ),
             )
             self._connection.executemany(
@@ -137,8 +146,20 @@ class EmbeddedStaging:
                 (
                     (text_hash, np.asarray(vector, np.float16).tobytes())
                     for text_hash, vector in vectors.items()
+                    if text_hash in hashes
                 ),
             )
+
+    def _keep_held(self, contents: Mapping[int, PutDocument]) -> dict[int, PutDocument]:
+        """Those that the library still holds."""
+        held = {
+            key
+            for some in reads.in_parts(list(contents))
+            for (key,) in self._library.execute(
+                f"SELECT id FROM contents WHERE id IN ({reads.marks(some)})", some
+            )
+        }
+        return {key: put for key, put in contents.items() if key in held}
 
     def publish(self) -> int:
         """See `Staging.publish`."""
@@ -216,24 +237,42 @@ class EmbeddedStaging:
         return found
 
 
-def drop_staging(folder: Path) -> None:
-    """Remove what is staged, by a killed run too, as it holds texts that are to be erased.
+def erase_staging(folder: Path) -> None:
+    """Remove what is staged, as it holds texts that are to be erased; a run that goes on stages
+    what is left anew.
 
-    A run that goes on meanwhile keeps its files until it ends.
+    Raises LibraryLocked when that run reads or writes for longer than this waits.
     """
+    path = folder / STAGING_FILE
+    if not path.exists():
+        return
+    with suppress(LibraryLocked), ProcessLock(folder, 0.0, name=LOCK_FILE).holding():
+        drop_staging(folder)
+        return
+    connection = open_database(path, busy_seconds=BUSY_SECONDS)
+    try:
+        with transacting(connection):
+            for table in _STAGED:
+                connection.execute(f"DELETE FROM {table}")
+        empty_log(connection, folder)
+    finally:
+        connection.close()
+
+
+def drop_staging(folder: Path) -> None:
+    """Remove the files of what is staged; nobody else may stage meanwhile."""
     for name in (STAGING_FILE, f"{STAGING_FILE}-wal", f"{STAGING_FILE}-shm"):
         (folder / name).unlink(missing_ok=True)
 
 
 def _open_staging(path: Path, manifest: str) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
+    connection = open_database(path, busy_seconds=BUSY_SECONDS)
     connection.execute("PRAGMA synchronous = NORMAL")
     with transacting(connection):
         begun = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'manifest'").fetchone()
         if begun and connection.execute("SELECT value FROM manifest").fetchone() == (manifest,):
             return connection
-        for table in ("manifest", "contents", "vectors"):
+        for table in ("manifest", *_STAGED):
             connection.execute(f"DROP TABLE IF EXISTS {table}")
         for statement in filter(str.strip, _TABLES.split(";")):
             connection.execute(statement)

@@ -170,11 +170,11 @@ class Storage:
         """Remove every copy of what was erased. Raises LibraryLocked where one is being read."""
         from ibid.index.embedded.migrate import drop_copies  # noqa: PLC0415 - seldom needed
         from ibid.index.embedded.purge import empty_log  # noqa: PLC0415 - likewise
-        from ibid.index.embedded.staging import drop_staging  # noqa: PLC0415 - likewise
+        from ibid.index.embedded.staging import erase_staging  # noqa: PLC0415 - likewise
         from ibid.index.embedded.writes import unmark_erasing  # noqa: PLC0415 - likewise
 
         drop_copies(self.database)
-        drop_staging(self.folder)
+        erase_staging(self.folder)
         empty_log(self.connect(), self.folder, wait=wait)
         unmark_erasing(self.connect())
 

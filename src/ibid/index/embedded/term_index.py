@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, ParamSpec, TypeAlias, TypeVar
 
 import numpy as np
@@ -53,6 +54,18 @@ def create_index(folder: Path) -> TermIndex:
     return TermIndex(folder)
 
 
+def _link_files(folder: Path) -> TemporaryDirectory[str] | None:
+    """A folder of links to the files of one that can't be written: tantivy locks a file of its
+    folder for reading too. None where it can be written."""
+    if not folder.is_dir() or os.access(folder, os.W_OK):
+        return None
+    links = TemporaryDirectory(prefix="ibid-postings-")
+    for file in folder.iterdir():
+        if file.is_file() and file.suffix != ".lock":
+            Path(links.name, file.name).symlink_to(file.absolute())
+    return links
+
+
 def _build_schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     builder.add_text_field("terms", tokenizer_name="whitespace", index_option="freq")
@@ -80,21 +93,16 @@ class TermIndex:
     def __init__(self, folder: Path) -> None:
         """Open the index of a folder. Raises Corrupt for one that is missing or damaged."""
         self._folder = folder
+        self._links = _link_files(folder)
         try:
-            self._index = tantivy.Index.open(str(folder))
+            self._index = tantivy.Index.open(self._links.name if self._links else str(folder))
             self._index.config_reader(reload_policy="manual")
         except ValueError as error:
             raise self._damaged(error) from error
         self._schema = self._index.schema
         self._writer: tantivy.IndexWriter | None = None
 
-    def _damaged(self, error: ValueError) -> LibraryError:
-        if self._folder.is_dir() and not os.access(self._folder, os.W_OK):
-            return LibraryError(  # tantivy takes a lock for reading too
-                f"the keyword index in {self._folder} can't be opened where nothing may be written"
-                f" ({error})",
-                hint="copy the library to a place that can be written, and open it there",
-            )
+    def _damaged(self, error: ValueError) -> Corrupt:
         return Corrupt(
             f"the keyword index in {self._folder} can't be read ({error})",
             hint=REBUILD,

@@ -38,7 +38,9 @@ def vacuum_versions(
     """
     oldest = _find_oldest(connection, before)
     with transacting(connection):
-        versions = connection.execute("DELETE FROM versions WHERE version < ?", (oldest,)).rowcount
+        dropped = connection.execute(
+            "DELETE FROM versions WHERE version < ? RETURNING version", (oldest,)
+        ).fetchall()
         cited = _mark_cited(connection, oldest, drawn)
         old = "removed_in <= ? AND id NOT IN (SELECT id FROM temp.cited)"
         note_erasures(connection, old, oldest)
@@ -56,6 +58,7 @@ def vacuum_versions(
             )
             rebuild_postings(connection, folder / "lexical" / str(generation), analyze)
             writes.replace_segments(connection, replaced, written)
+    versions = sum(version > 0 for (version,) in dropped)  # nobody wrote the empty one
     return Vacuumed(oldest, versions, revisions, sum(rows for _, rows in erased), cited)
 
 

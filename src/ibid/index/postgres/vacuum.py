@@ -25,7 +25,10 @@ def vacuum_versions(
         "SELECT coalesce(max(version) FILTER (WHERE created_at <= %s), min(version)) FROM versions",
         (before.timestamp(),),
     ).fetchall()
-    versions = connection.execute("DELETE FROM versions WHERE version < %s", (oldest,)).rowcount
+    dropped = connection.execute(
+        "DELETE FROM versions WHERE version < %s RETURNING version", (oldest,)
+    ).fetchall()
+    versions = sum(version > 0 for (version,) in dropped)  # nobody wrote the empty one
     cited = _find_cited(connection, oldest, drawn)
     old = "removed_in <= %s AND id != ALL (%s::bigint[])"
     note_erasures(connection, old, oldest, cited)
