@@ -12,6 +12,7 @@ from typing import Annotated, Final
 from anyio import to_thread
 from fastapi import FastAPI
 from fastapi.responses import JSONResponse, PlainTextResponse, Response
+from fastapi.telemetry import TelemetryConfig
 from starlette.staticfiles import StaticFiles
 
 from ibid.errors import IbidError
@@ -33,18 +34,22 @@ from ibid.service.replies.documents import ReadyReply
 from ibid.service.store import Store, find_folder
 from ibid.service.tokens import Tokens
 from ibid.service.tool_route import ToolRoute, has_tools
+from ibid.service.traces import Traces
 from ibid.uploads import UPLOADS, Uploads
 from ibid.version import VERSION
 
 THREADS: Final = 40
 """Searches and reads that are worked on at once; more wait, for they all want the processor."""
 
+_UNTOLD: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": False}
+"""FastAPI would tell of whole addresses, in which ids and filters are: ours are in `traces`."""
+
 PAGE: Final = Path(__file__).parent / "page"
 """The files of the web page."""
 
 
-def make_app(library: Library, options: ServeOptions) -> FastAPI:
-    """The service of a library, which stays its opener's to close after it."""
+def make_app(library: Library, options: ServeOptions, traces: Traces | None = None) -> FastAPI:
+    """The service of a library, which stays its opener's to close after it; so do the traces."""
     metrics = Metrics()
     app = FastAPI(
         title="ibid",
@@ -52,11 +57,11 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
         summary="Answers from your own documents, each sentence cited and checked.",
         docs_url=None,
         redoc_url=None,
-        lifespan=partial(_run, library=library, options=options, metrics=metrics),
-        telemetry=None,
+        lifespan=partial(_run, library=library, options=options, metrics=metrics, traces=traces),
+        telemetry=_UNTOLD,
     )
     handle_errors(app)
-    app.add_middleware(Guard, options=options, metrics=metrics)
+    app.add_middleware(Guard, options=options, metrics=metrics, traces=traces)
     for room in (asking, documents, answers, measures, lab, chat_clients):
         app.include_router(room.router, responses=FAILURES)
     _add_health(app, metrics)
@@ -70,7 +75,12 @@ def make_app(library: Library, options: ServeOptions) -> FastAPI:
 
 @asynccontextmanager
 async def _run(
-    app: FastAPI, *, library: Library, options: ServeOptions, metrics: Metrics
+    app: FastAPI,
+    *,
+    library: Library,
+    options: ServeOptions,
+    metrics: Metrics,
+    traces: Traces | None,
 ) -> AsyncIterator[None]:
     """Opens what the service works with; at the end, what runs is let finish or be kept."""
     to_thread.current_default_thread_limiter().total_tokens = THREADS
@@ -85,7 +95,9 @@ async def _run(
     jobs = Jobs(store, work, folder=folder)
     askers = ThreadPoolExecutor(options.asks, thread_name_prefix="ibid-ask")
     tokens = None if options.identity is None else Tokens(options.identity)
-    app.state.context = Context(library, options, store, jobs, askers, metrics, evaluations, tokens)
+    app.state.context = Context(
+        library, options, store, jobs, askers, metrics, evaluations, tokens, traces
+    )
     metrics.watch("ibid_jobs_open", "Jobs that are not done.", jobs.count_open)
     jobs.start()
     tools: ToolRoute | None = getattr(app.state, "tools", None)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from ibid.errors import IbidError
-from ibid.records import Answer, Hit, Query
+from ibid.records import Answer, Hit, Query, SearchResult
 from ibid.service.access import need
 from ibid.service.bodies import AskBody, SearchBody
 from ibid.service.callers import Caller
@@ -39,8 +39,7 @@ def search(
     query = make_query(body.query, caller, body)
     changes = {"k": body.k, "mode": body.mode, "min_score": body.min_score}
     result = library.run_search(query, rerank=body.rerank, **drop_unsaid(changes))
-    find_context(request).metrics.count_stages(result.timings_ms)
-    note(request, documents=[hit.document_id for hit in result.hits], question=body.query)
+    tell_search(request, result)
     return JSONResponse(shape_result(result, explain=body.explain))
 
 
@@ -56,13 +55,7 @@ async def ask(body: AskBody, request: Request, caller: Annotated[Caller, need("a
     def work(emit: Emit) -> None:
         query = make_query(body.question, caller, body)
         answer = run_ask(context, query, body, emit)
-        context.metrics.count_answer(
-            answer.status.value,
-            [citation.verdict.value for citation in answer.citations],
-            answer.tokens,
-            answer.timings_ms,
-        )
-        note(request, answer=answer.id, documents=list_documents(answer), question=body.question)
+        tell_answer(request, answer)
         for citation in answer.citations:
             emit("citation", shape_citation(citation))
         emit("answer", shape_answer(answer, explain=body.explain))
@@ -120,9 +113,24 @@ def drop_unsaid(changes: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in changes.items() if value is not None}
 
 
-def list_documents(answer: Answer) -> list[str]:
-    """The documents that an answer was made from, each once."""
-    return list(dict.fromkeys(hit.document_id for hit in answer.sources))
+def tell_search(request: Request, result: SearchResult) -> None:
+    """Count a search, trace its stages and leave word of it."""
+    context = find_context(request)
+    context.metrics.count_stages(result.timings_ms)
+    if context.traces is not None:
+        context.traces.add_search(request.state.span, result)
+    note(request, documents=[hit.document_id for hit in result.hits], question=result.query.text)
+
+
+def tell_answer(request: Request, answer: Answer) -> None:
+    """Count an answer, trace its stages and leave word of it."""
+    context = find_context(request)
+    verdicts = [citation.verdict.value for citation in answer.citations]
+    context.metrics.count_answer(answer.status.value, verdicts, answer.tokens, answer.timings_ms)
+    if context.traces is not None:
+        context.traces.add_answer(request.state.span, answer)
+    documents = list(dict.fromkeys(hit.document_id for hit in answer.sources))
+    note(request, answer=answer.id, documents=documents, question=answer.question)
 
 
 def note(request: Request, **facts: Any) -> None:

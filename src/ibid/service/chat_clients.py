@@ -20,7 +20,7 @@ from fastapi.responses import JSONResponse, Response
 from ibid.errors import BadQuery, IbidError, UnknownDocument
 from ibid.records import Answer, Hit, Query
 from ibid.service.access import need
-from ibid.service.asking import answer_json, list_documents, note
+from ibid.service.asking import answer_json, tell_answer
 from ibid.service.bodies import ChatBody, EmbeddingsBody
 from ibid.service.callers import Caller
 from ibid.service.chat_tasks import is_task, run_task
@@ -90,7 +90,7 @@ async def complete_chat(
         )
         if not "".join(told).strip():  # an abstention is in words that nobody has written
             emit("token", answer.text)
-        note(request, answer=answer.id, documents=list_documents(answer), question=question)
+        tell_answer(request, answer)
         emit("end", _Completed(answer.text, answer))
 
     if body.stream:

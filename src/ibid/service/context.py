@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ibid.service.options import ServeOptions
     from ibid.service.store import Store
     from ibid.service.tokens import Tokens
+    from ibid.service.traces import Traces
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Context:
     metrics: Metrics
     evaluations: Evaluations
     tokens: Tokens | None = None
+    traces: Traces | None = None
 
 
 def find_context(request: Request) -> Context:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from ibid.service.metrics import Metrics
+    from ibid.service.traces import Traces
 
 _requests = logging.getLogger("ibid.service.requests")
 _audit = logging.getLogger("ibid.service.audit")
@@ -46,10 +47,18 @@ _ALWAYS: Final = frozenset({"/healthz", "/readyz", "/metrics"})
 class Guard:
     """Lets a request through to the app, or refuses it, and tells of it afterwards."""
 
-    def __init__(self, app: ASGIApp, *, options: ServeOptions, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        options: ServeOptions,
+        metrics: Metrics,
+        traces: Traces | None = None,
+    ) -> None:
         self._app = app
         self._options = options
         self._metrics = metrics
+        self._traces = traces
         self._working = 0
         self._rate = (
             None if options.per_minute is None else RateLimitItemPerMinute(options.per_minute)
@@ -62,7 +71,10 @@ class Guard:
             await self._app(scope, receive, send)
             return
         id, start, status = secrets.token_hex(8), time.perf_counter(), 500
-        scope.setdefault("state", {})["request_id"] = id
+        state = scope.setdefault("state", {})
+        state["request_id"] = id
+        if self._traces is not None and scope["path"] not in _ALWAYS:
+            state["span"] = self._traces.begin_request(Headers(scope=scope), scope["method"])
 
         async def send_on(message: Message) -> None:
             nonlocal status
@@ -139,6 +151,8 @@ class Guard:
         state = scope["state"]
         route = getattr(scope.get("route"), "path", "none")
         self._metrics.count_request(scope["method"], route, status, seconds)
+        if self._traces is not None and (span := state.get("span")) is not None:
+            self._traces.end_request(span, scope["method"], route, status, id)
         caller = state.get("caller")
         line: dict[str, Any] = {
             "request_id": id,

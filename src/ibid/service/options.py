@@ -33,7 +33,8 @@ class ServeOptions:
     Without `keys_needed` whoever reaches the service may do everything, and sees what the
     `principals` see. `hosts` are the names under which it may be called beside those of this
     machine; none means any where keys are needed. `requests` is how many are worked on at once,
-    `asks` how many of them write answers, `per_minute` how many one caller may send.
+    `asks` how many of them write answers, `per_minute` how many one caller may send. `traces` is
+    where spans go.
     """
 
     host: str = "127.0.0.1"
@@ -47,6 +48,7 @@ class ServeOptions:
     body_bytes: int = 110_000_000
     log_text: bool = False
     identity: Identity | None = None
+    traces: str | None = None
 
 
 def is_loopback(host: str) -> bool:
@@ -63,7 +65,7 @@ def choose_options(
     """The options that settings and the call come to.
 
     Raises BadSetting for what would leave a service open to others, for half an identity, and,
-    `offline`, for one whose keys are elsewhere.
+    `offline`, for keys and traces that are elsewhere.
     """
     alone = is_loopback(serve.host)
     if serve.auth == "off" and not alone:
@@ -89,6 +91,7 @@ def choose_options(
         body_bytes=serve.body_bytes,
         log_text=serve.log_text,
         identity=_choose_identity(serve, offline=offline),
+        traces=_choose_traces(serve, offline=offline),
     )
 
 
@@ -111,6 +114,15 @@ def _choose_identity(serve: ServeSettings, *, offline: bool) -> Identity | None:
     return Identity(
         issuer, audience, jwks_url, serve.groups_claim, frozenset(_split(serve.token_scopes))
     )
+
+
+def _choose_traces(serve: ServeSettings, *, offline: bool) -> str | None:
+    host = urlsplit(serve.traces or "").hostname
+    if offline and host is not None and not is_loopback(host):
+        raise BadSetting(
+            f"serve.traces is at {host}, and ibid is offline", hint="leave it out, or --offline"
+        )
+    return serve.traces
 
 
 def _split(names: str | None) -> list[str]:

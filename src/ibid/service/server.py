@@ -19,6 +19,7 @@ from ibid.service.keys import list_keys
 from ibid.service.logs import start_logs
 from ibid.service.options import ServeOptions
 from ibid.service.store import Store, find_folder
+from ibid.service.traces import open_traces
 
 GRACE_SECONDS: Final = 20
 """How long answers that are being written may take when the server is to end."""
@@ -38,10 +39,11 @@ def serve(library: Library, options: ServeOptions, *, on_start: Callable[[str], 
     """
     folder = find_folder(library.location)
     _check_callers(folder, options)
+    traces = open_traces(options.traces, library)
     sockets = open_sockets(options.host, options.port)
     start_logs(folder)
     config = uvicorn.Config(
-        make_app(library, options),
+        make_app(library, options, traces),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -55,6 +57,9 @@ def serve(library: Library, options: ServeOptions, *, on_start: Callable[[str], 
         raise LibraryError(
             "the service did not start", hint="the lines before this one say why"
         ) from error
+    finally:
+        if traces is not None:
+            traces.close()
 
 
 def _check_callers(folder: Path, options: ServeOptions) -> None:

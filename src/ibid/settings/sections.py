@@ -336,6 +336,11 @@ class ServeSettings:
     per_minute: int | None = _setting(None, "requests of one caller in a minute", low=1)
     body_bytes: int = _setting(110_000_000, "size of the largest request", low=1024)
     log_text: bool = _setting(False, "write questions to the audit log too")
+    traces: str | None = _setting(
+        None,
+        "where spans go by OTLP, such as http://127.0.0.1:4318/v1/traces",
+        check=_is_plain_url,
+    )
     issuer: str | None = _setting(None, "who issues the tokens that are taken", check=_is_plain_url)
     audience: str | None = _setting(None, "whom a token must be for")
     jwks_url: str | None = _setting(
