@@ -17,8 +17,13 @@ import pytest
 import uvicorn
 
 import ibid
+from conftest import write
 from ibid.service.app import make_app
+from ibid.service.keys import create_key
 from ibid.service.options import ServeOptions
+from ibid.service.store import Store, find_folder
+from ibid.testing.embedders import HashingEmbedder
+from pdf_making import make_pdf
 from system import miss, require
 
 if TYPE_CHECKING:
@@ -31,6 +36,53 @@ DESK, PHONE = (1280, 860), (390, 800)
 
 SHORT: Final = 10_000
 """Milliseconds that the browser waits for what must come."""
+
+
+MARKUP = '<img src="x" onerror="document.title = 0"> <script>document.title = 0</script>'
+
+FILES = {
+    "boats.md": "---\ntitle: Boats\n---\n# Hire\n\n"
+    "A rowing boat \U0001f6a3\U0001f6a3 costs 14 euros an hour. The deposit is 50 euros.\n\n"
+    "## Weather\n\nFrom a wind of force 6 on, no sailing boat leaves the harbour.\n\n"
+    "## Moorings\n\n| Berth | Fee |\n|---|---|\n| Northern quay | 31 coins |\n",
+    "museum.html": "<html><head><title>The museum</title></head><body><h1>Opening</h1>"
+    "<p>The lighthouse museum <b>opens at ten</b> and closes at half past five.</p>"
+    "<p>Dogs wait at the ticket office.</p></body></html>",
+    "odd.md": f"# Odd\n\nThe gardener writes `{MARKUP}` on every label of the greenhouse.\n",
+    "بستان.md": "# البستان\n\nيفتح البستان أبوابه للزوار في الساعة الثامنة صباحا.\n",
+}
+PLAN = (
+    [(20, 60, 700, "The archive"), (13, 60, 650, "The cellar holds the maps of the old canal.")],
+    [(20, 60, 700, "Repairs"), (13, 60, 600, "The roof of the mill is repaired in October.")],
+)
+
+BOAT = "What does a rowing boat cost an hour?"
+MUSEUM = "When does the lighthouse museum open and close?"
+QUAY = "What fee has the northern quay?"
+MILL = "When is the roof of the mill repaired?"
+
+
+def make_library(place: Path, **options: Any) -> ibid.Library:
+    """A library of small files in their formats."""
+    folder = place / "files"
+    folder.mkdir()
+    write(folder, FILES)
+    (folder / "plan.pdf").write_bytes(make_pdf(*PLAN))
+    library = ibid.open(place / "library", embedder=HashingEmbedder(), **options)
+    library.sync(folder)
+    return library
+
+
+def make_key(library: ibid.Library, principal: str, *scopes: str) -> str:
+    """A key that lets its bearer search and ask, and what else is named."""
+    store = Store(find_folder(library.location))
+    try:
+        _, text = create_key(
+            store, name="", principals=[principal], scopes=["search", "ask", *scopes]
+        )
+    finally:
+        store.close()
+    return text
 
 
 @contextmanager

@@ -11,64 +11,38 @@ import pytest
 
 import ibid
 from conftest import write
-from ibid.evaluation.golden import parse_golden
 from ibid.flows.lab import LabOptions
 from ibid.records import Prompt
-from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import Reply, ScriptedGenerator
 from page_browser import (
+    BOAT,
+    FILES,
+    MARKUP,
+    MILL,
+    MUSEUM,
     PHONE,
+    QUAY,
     ask,
     find_barriers,
+    make_key,
+    make_library,
     read_marked,
     serve_page,
     start_browser,
     visit,
     wait_until,
 )
-from pdf_making import make_pdf
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, FilePayload, Page
 
-MARKUP = '<img src="x" onerror="document.title = 0"> <script>document.title = 0</script>'
-
-FILES = {
-    "boats.md": "---\ntitle: Boats\n---\n# Hire\n\n"
-    "A rowing boat \U0001f6a3\U0001f6a3 costs 14 euros an hour. The deposit is 50 euros.\n\n"
-    "## Weather\n\nFrom a wind of force 6 on, no sailing boat leaves the harbour.\n",
-    "museum.html": "<html><head><title>The museum</title></head><body><h1>Opening</h1>"
-    "<p>The lighthouse museum <b>opens at ten</b> and closes at half past five.</p>"
-    "<p>Dogs wait at the ticket office.</p></body></html>",
-    "odd.md": f"# Odd\n\nThe gardener writes `{MARKUP}` on every label of the greenhouse.\n",
-    "بستان.md": "# البستان\n\nيفتح البستان أبوابه للزوار في الساعة الثامنة صباحا.\n",
-}
-PLAN = (
-    [(20, 60, 700, "The archive"), (13, 60, 650, "The cellar holds the maps of the old canal.")],
-    [(20, 60, 700, "Repairs"), (13, 60, 600, "The roof of the mill is repaired in October.")],
-)
-
 TEA = b"# Tea\n\nTea is served at four."
-
-BOAT = "What does a rowing boat cost an hour?"
-MUSEUM = "When does the lighthouse museum open and close?"
-MILL = "When is the roof of the mill repaired?"
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     with start_browser() as browser:
         yield browser
-
-
-def make_library(place: Path, **options: Any) -> ibid.Library:
-    folder = place / "files"
-    folder.mkdir()
-    write(folder, FILES)
-    (folder / "plan.pdf").write_bytes(make_pdf(*PLAN))
-    library = ibid.open(place / "library", embedder=HashingEmbedder(), **options)
-    library.sync(folder)
-    return library
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +172,9 @@ def test_the_keyboard_is_enough(browser: Browser, url: str) -> None:
 # -- the sources ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("question", [BOAT, MUSEUM, MILL], ids=["markdown", "html", "pdf"])
+@pytest.mark.parametrize(
+    "question", [BOAT, QUAY, MUSEUM, MILL], ids=["markdown", "table", "html", "pdf"]
+)
 def test_a_citation_opens_its_exact_characters(browser: Browser, url: str, question: str) -> None:
     with visit(browser, url) as page:
         turn = ask(page, question)
@@ -339,7 +315,7 @@ def test_a_folder_is_synced_again(
 # -- looking back ---------------------------------------------------------------------------------
 
 
-def test_an_answer_is_kept_rated_answered_again_and_saved(
+def test_an_answer_is_kept_rated_answered_again_and_made_a_golden_case(
     browser: Browser, changing: tuple[ibid.Library, str]
 ) -> None:
     library, url = changing
@@ -352,16 +328,20 @@ def test_an_answer_is_kept_rated_answered_again_and_saved(
         page.locator(".rating").get_by_text("Noted as good.").wait_for()
         page.get_by_role("button", name="Answer again").click()
         page.locator(".replayed").get_by_text("The same, character").wait_for()
-        with page.expect_download() as download:
-            page.get_by_role("link", name="Save as a golden case").click()
-        lines = Path(download.value.path()).read_text(encoding="utf-8").splitlines()
+        page.get_by_role("button", name="Make it a golden case").click()
+        page.locator(".golden").get_by_text("Kept as a golden case").wait_for()
+        page.get_by_role("link", name="History", exact=True).click()
+        page.get_by_label("Show").select_option("bad")
+        page.get_by_text("None is rated bad.").wait_for()
+        page.get_by_label("Show").select_option("good")
+        page.get_by_role("link", name=BOAT).wait_for()
     [kept] = library.answers()
     assert [(one.good, one.comment) for one in kept.feedback] == [(True, "as on the sign")]
-    [case] = parse_golden(lines, "saved")
+    [case] = library.read_golden()
     assert case.question == BOAT
     assert case.contains == (kept.answer.citations[0].quote,)
     assert list(case.documents) == ["boats.md"]
-    assert case.draft
+    assert not case.draft
 
 
 # -- the lab --------------------------------------------------------------------------------------
@@ -475,19 +455,6 @@ def test_no_view_has_a_barrier(
             page.get_by_role("button", name=name).click()
             assert find_barriers(page) == []
             page.keyboard.press("Escape")
-
-
-def make_key(library: ibid.Library, principal: str) -> str:
-    """A key that lets its bearer search and ask."""
-    from ibid.service.keys import create_key
-    from ibid.service.store import Store, find_folder
-
-    store = Store(find_folder(library.location))
-    try:
-        _, text = create_key(store, name="", principals=[principal], scopes=["search", "ask"])
-    finally:
-        store.close()
-    return text
 
 
 def enter(page: Page, key: str, question: str) -> None:

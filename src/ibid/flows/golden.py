@@ -59,17 +59,22 @@ def find_golden(location: str) -> Path | None:
     return None if "://" in location else Path(location) / GOLDEN_FILE
 
 
-def read_golden(path: Path) -> list[GoldenCase]:
-    """The cases of a file. Raises EvaluationError for one that can't be read."""
+def read_golden(path: Path, name: str | None = None) -> list[GoldenCase]:
+    """The cases of a file, which errors call by its path or by another name.
+
+    Raises EvaluationError for one that can't be read.
+    """
+    name = name or str(path)
     try:
         with path.open(encoding="utf-8-sig") as file:
-            return parse_golden(file, str(path))
+            return parse_golden(file, name)
     except FileNotFoundError as error:
         raise EvaluationError(
-            f"no golden set at {path}", hint="make one with `ibid golden draft`, or name a file"
+            f"no golden set at {name}", hint="make one with `ibid golden draft`, or name a file"
         ) from error
     except (OSError, UnicodeError) as error:
-        raise EvaluationError(f"{path} can't be read: {error}", hint="check the path") from error
+        why = error.strerror if isinstance(error, OSError) else error
+        raise EvaluationError(f"{name} can't be read: {why}", hint="check the path") from error
 
 
 def write_golden(path: Path, cases: Iterable[GoldenCase]) -> None:

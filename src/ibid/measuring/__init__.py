@@ -117,12 +117,19 @@ class Measuring:
     def list_golden(self, principals: Iterable[str] | Owner = ()) -> list[GoldenCase]:
         """The cases of the library's own set that the caller may be shown; see `choose_shown`.
 
-        Raises EvaluationError where there is no set.
+        Raises EvaluationError where there is no set, or one that can't be read; the words of it do
+        not tell where it lies.
         """
+        from ibid.flows.golden import read_golden
         from ibid.flows.shown import choose_shown
 
-        held = hold_principals(principals)
-        return choose_shown(self.read_golden(), held, index=self._parts.index)
+        path = self.golden_file
+        if path is None or not path.exists():
+            raise EvaluationError(
+                "this library has no golden set yet", hint="make cases of answers, or send a file"
+            )
+        cases = read_golden(path, "the golden set")
+        return choose_shown(cases, hold_principals(principals), index=self._parts.index)
 
     def add_golden(
         self,

@@ -33,11 +33,16 @@ export async function call(path, { method = "GET", query = {}, body, signal } = 
   return response.status === 204 ? null : response.json();
 }
 
+/** What a request gives as it is, such as a page to save. Throws a ServiceError. */
+export async function callBlob(path, accept, query = {}) {
+  const response = await request(path, { query, accept });
+  return response.blob();
+}
+
 /** An image as a `data:` address: a request for it carries the key, which an `img` can't. */
 export async function callImage(path, query) {
-  const response = await request(path, { query, accept: "image/png" });
   const reader = new FileReader();
-  reader.readAsDataURL(await response.blob());
+  reader.readAsDataURL(await callBlob(path, "image/png", query));
   await new Promise((done) => reader.addEventListener("load", done));
   return reader.result;
 }

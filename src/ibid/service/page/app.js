@@ -4,6 +4,7 @@ import { hasKey, setKey } from "./api.js";
 import { showAsk } from "./ask.js";
 import { make, show } from "./dom.js";
 import { showDocument, showDocuments } from "./documents.js";
+import { showEvaluation } from "./evaluation.js";
 import { showHistory, showKept } from "./history.js";
 import { showLab } from "./lab.js";
 
@@ -13,6 +14,7 @@ const VIEWS = {
   documents: ["Documents", showDocuments, "documents"],
   document: ["Document", showDocument, "documents"],
   history: ["History", showHistory, "history"],
+  evaluation: ["Evaluation", showEvaluation, "evaluation"],
   lab: ["Lab", showLab, "lab"],
   answer: ["Answer", showKept, "history"],
 };

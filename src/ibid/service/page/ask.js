@@ -9,8 +9,8 @@ import { count } from "./text.js";
 
 const REMEMBERED = 40; // questions and answers that a follow-up brings along
 
-/** Fills a place with the view; gives what stops it. */
-export function showAsk(place) {
+/** Fills a place with the view, and the question that the address names; gives what stops it. */
+export function showAsk(place, query) {
   const turns = make("div", { class: "turns" });
   const greeting = make(
     "div",
@@ -25,13 +25,17 @@ export function showAsk(place) {
   const heading = make("h1", { class: "unseen" }, "Ask");
   heading.hidden = true;
   const talk = { history: [], stop: null, send: null, turns, greeting, heading };
-  const form = makeForm(talk);
+  const form = makeForm(talk, query.get("question") ?? "");
   show(place, greeting, heading, turns, form);
   return () => talk.stop?.abort();
 }
 
-function makeForm(talk) {
-  const field = make("textarea", { id: "question", rows: "1", autocomplete: "off", dir: "auto" });
+function makeForm(talk, question) {
+  const field = make(
+    "textarea",
+    { id: "question", rows: "1", autocomplete: "off", dir: "auto" },
+    question,
+  );
   const send = make("button", { class: "main" }, "Ask");
   talk.send = send;
   const options = makeOptions();

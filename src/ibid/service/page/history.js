@@ -8,19 +8,38 @@ import { failure, fillWith, nothing, waiting } from "./states.js";
 import { tellTime } from "./text.js";
 import { STATUSES } from "./verdicts.js";
 
+const [FEW, MOST] = [50, 1000]; // answers that are fetched at first, and at last
+
 /** Fills a place with the list. */
 export function showHistory(place) {
   const list = make("div");
-  show(place, make("h1", {}, "History"), list);
-  fillWith(list, "Fetching the history …", async () => {
-    const { answers } = await call("answers");
-    if (answers.length === 0)
-      return [
-        nothing("Nothing was asked yet."),
-        make("p", {}, make("a", { href: "#/ask" }, "Ask the first question")),
-      ];
-    return [make("ol", { class: "log" }, ...answers.map(presentEntry))];
-  });
+  const choices = { "": "All of them", good: "Rated good", bad: "Rated bad" };
+  const options = Object.entries(choices).map(([value, words]) => make("option", { value }, words));
+  const rated = make("select", { id: "rated" }, ...options);
+  const load = (most) =>
+    fillWith(list, "Fetching the history …", () => presentLog(rated.value || null, most, load));
+  rated.addEventListener("change", () => load(FEW));
+  show(
+    place,
+    make("h1", {}, "History"),
+    make("div", { class: "narrow" }, make("label", { for: "rated" }, "Show"), rated),
+    list,
+  );
+  load(FEW);
+}
+
+async function presentLog(rated, most, load) {
+  const { answers } = await call("answers", { query: { rated, most } });
+  if (answers.length === 0 && rated) return [nothing(`None is rated ${rated}.`)];
+  if (answers.length === 0) {
+    const way = make("p", {}, make("a", { href: "#/ask" }, "Ask the first question"));
+    return [nothing("Nothing was asked yet.", way)];
+  }
+  const more = make("button", { type: "button", onclick: () => load(MOST) }, "Show more");
+  return [
+    make("ol", { class: "log" }, ...answers.map(presentEntry)),
+    answers.length === FEW && most < MOST && make("p", { class: "after" }, more),
+  ].filter(Boolean);
 }
 
 /** Fills a place with one answer, named in the address. */

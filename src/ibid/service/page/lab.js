@@ -39,8 +39,8 @@ function makeForm(run) {
     characters: "characters",
   });
   const retriever = makeChoice("lab-retriever", {
-    tfidf: "words, by rarity (TF-IDF)",
-    bm25: "words, by rarity and length (BM25)",
+    tfidf: "words (TF-IDF)",
+    bm25: "words (BM25)",
     dense: "meaning",
     hybrid: "words and meaning",
   });

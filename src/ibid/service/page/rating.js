@@ -1,7 +1,8 @@
-// Whether an answer was good, and a golden case made of it.
+// Whether an answer was good, and what becomes of that.
 
 import { call } from "./api.js";
 import { make, say, show } from "./dom.js";
+import { makeGolden } from "./golden.js";
 import { failure } from "./states.js";
 
 /**
@@ -15,6 +16,7 @@ export function presentRating(answer, linked = false) {
     type: "text",
     "aria-label": "Why (optional)",
     placeholder: "Why? (optional)",
+    dir: "auto",
   });
   const rate = async (rating) => {
     try {
@@ -22,7 +24,7 @@ export function presentRating(answer, linked = false) {
         method: "POST",
         body: { rating, comment: comment.value },
       });
-      show(told, make("p", {}, `Noted as ${rating}.`));
+      show(told, make("p", {}, `Noted as ${rating}.`), makeGolden(answer, rating));
       say(`Noted as ${rating}`);
     } catch (error) {
       show(told, failure(error));
@@ -39,47 +41,7 @@ export function presentRating(answer, linked = false) {
       make("button", { type: "button", onclick: () => rate("bad") }, "Bad"),
       comment,
     ),
-    make(
-      "p",
-      { class: "keep" },
-      linked && make("a", { href: address }, "Kept in the history"),
-      presentGolden(answer),
-    ),
+    linked && make("p", { class: "keep" }, make("a", { href: address }, "Kept in the history")),
     told,
   );
-}
-
-/** A link that gives the answer as a line for a file of golden cases; none where nothing holds it. */
-function presentGolden(answer) {
-  const held = answer.citations.some(({ verdict }) => verdict === "supported");
-  if (answer.status !== "abstained" && !held) return null;
-  const line = `${JSON.stringify(makeCase(answer))}\n`;
-  const address = `data:application/x-ndjson;charset=utf-8,${encodeURIComponent(line)}`;
-  return make(
-    "a",
-    { href: address, download: `golden-${answer.answer_id}.jsonl` },
-    "Save as a golden case",
-  );
-}
-
-/**
- * The golden case of an answer, as `ibid golden add` makes it: what the answer rests on should be
- * found again, and an abstention stay one. It is a draft until a person accepts it.
- */
-function makeCase({ answer_id, question, status, text, citations, request }) {
-  const cited = citations.filter(({ verdict, quote }) => verdict === "supported" && quote);
-  const expected = {
-    contains: [...new Set(cited.map(({ quote }) => quote))],
-    document_id: [...new Set(cited.map(({ document_id }) => document_id))],
-    answer: text.replaceAll(/\s*\[\d+\]/g, ""),
-  };
-  return {
-    id: `answer-${answer_id}`,
-    question,
-    ...(status === "abstained" ? { unanswerable: true } : expected),
-    as: request.principals,
-    ...(request.filter && { filter: request.filter }),
-    ...(request.history.length > 0 && { history: request.history }),
-    draft: true,
-  };
 }

@@ -1,6 +1,7 @@
 // The text of a document for a reader, and a mark over exact characters of it.
 
 import { make } from "./dom.js";
+import { presentTable } from "./tables.js";
 import { measure } from "./text.js";
 
 /** Elements by the kind of block. */
@@ -8,7 +9,8 @@ const ELEMENTS = {
   heading: (block, level) => make(`h${Math.min(level, 6)}`),
   paragraph: () => make("p"),
   list: () => make("p", { class: "list" }),
-  table: () => make("pre", { class: "table", tabindex: "0" }),
+  table: () =>
+    make("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Table" }),
   code: () => make("pre", { tabindex: "0" }),
   page_break: () => make("hr"),
 };
@@ -17,7 +19,7 @@ const ELEMENTS = {
  * The text of a document by its blocks, with what it takes to find a character again.
  * @param {{id: string, text: string, blocks: Array<object>}} found
  * @param {number} above the level of the page's own heading above it
- * @returns {{element: HTMLElement, nodes: Array<{node: Text, start: number, end: number}>}}
+ * @returns {{element: HTMLElement, nodes: Array<{node: Text, start: number, end: number, block: HTMLElement}>}}
  */
 export function presentBody({ id, text, blocks }, above) {
   const unit = measure(text);
@@ -35,12 +37,15 @@ export function presentBody({ id, text, blocks }, above) {
     // No level is left out, whatever the document does: readers by ear go by levels.
     if (block.kind === "heading") depth = Math.min(above + block.level, depth + 1);
     const shown = ELEMENTS[block.kind](block, depth);
-    if (block.kind !== "page_break") {
-      const node = document.createTextNode(words);
-      nodes.push({ node, start, end: start + words.length });
-      shown.setAttribute("dir", "auto");
-      shown.append(node);
-    }
+    let at = start;
+    const put = (part, place) => {
+      const node = document.createTextNode(part);
+      nodes.push({ node, start: at, end: (at += part.length), block: shown });
+      place.append(node);
+    };
+    if (block.kind === "table") shown.append(presentTable(words, put));
+    else if (block.kind !== "page_break") put(words, shown);
+    shown.setAttribute("dir", "auto");
     element.append(shown);
   }
   return { element, nodes };
@@ -48,7 +53,7 @@ export function presentBody({ id, text, blocks }, above) {
 
 /**
  * Marks characters of a text and brings them into sight; nothing is put into the text for it.
- * @param {{nodes: Array<{node: Text, start: number, end: number}>}} reading
+ * @param {{nodes: Array<{node: Text, start: number, end: number, block: HTMLElement}>}} reading
  * @param {{start: number, end: number}} place in UTF-16 units
  */
 export function mark({ nodes }, { start, end }) {
@@ -62,6 +67,6 @@ export function mark({ nodes }, { start, end }) {
   if (ranges.length === 0) return;
   // A browser that has no highlights still shows the place, by the edge of its block.
   CSS.highlights?.set("cited", new Highlight(...ranges));
-  for (const { node } of touched) node.parentElement.classList.add("cited");
-  touched[0].node.parentElement.scrollIntoView({ block: "center" });
+  for (const { block } of touched) block.classList.add("cited");
+  touched[0].node.parentElement.closest("tr, .cited").scrollIntoView({ block: "center" });
 }

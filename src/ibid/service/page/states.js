@@ -25,9 +25,14 @@ export function failure(error, again) {
     "div",
     { class: "failure" },
     make("p", {}, make("strong", {}, error.message)),
-    error.hint && make("p", {}, error.hint),
+    error.hint && make("p", {}, ...presentHint(error.hint)),
     again && make("button", { type: "button", onclick: again }, "Try again"),
   );
+}
+
+/** A hint of the service, in which commands stand between backticks. */
+function presentHint(hint) {
+  return hint.split("`").map((part, place) => (place % 2 ? make("code", {}, part) : part));
 }
 
 /**
@@ -42,6 +47,7 @@ export async function fillWith(place, words, load) {
   try {
     show(place, ...(await load()));
   } catch (error) {
+    if (error.name === "AbortError") return; // the reader has gone elsewhere
     show(
       place,
       failure(error, () => fillWith(place, words, load)),

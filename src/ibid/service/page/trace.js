@@ -6,7 +6,7 @@ import { fillWith } from "./states.js";
 import { tellPlace } from "./text.js";
 
 const ROWS = 12; // ranks that the picture shows; those beyond stand on one line below
-const [LEFT, TOP, COLUMN, ROW] = [30, 34, 84, 20];
+const [LEFT, TOP, COLUMN, ROW] = [26, 34, 66, 20];
 
 /** The words of the stages. */
 const STAGES = {
