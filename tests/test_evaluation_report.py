@@ -15,9 +15,15 @@ from command_line import HANDBOOK, call
 from conftest import open_hashing
 from ibid.evaluation.golden import GoldenCase
 from ibid.evaluation.intervals import Estimate
-from ibid.evaluation.outcomes import compare_evaluations, count_tokens, score_runs, time_stages
+from ibid.evaluation.outcomes import (
+    StageTime,
+    compare_evaluations,
+    count_tokens,
+    score_runs,
+    time_stages,
+)
 from ibid.evaluation.report import Report, render_report
-from ibid.evaluation.report.plots import Bar, draw_curves, draw_estimates, draw_times
+from ibid.evaluation.report.plots import draw_curves, render_measures, render_times
 from ibid.evaluation.report.questions import order_worst
 from system import require
 
@@ -41,7 +47,7 @@ def small(tmp_path: Path) -> Iterator[ibid.Library]:
 
 def parse_svg(picture: str) -> ElementTree.Element:
     return ElementTree.fromstring(
-        picture.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
+        picture.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
     )
 
 
@@ -50,13 +56,19 @@ def parse_svg(picture: str) -> ElementTree.Element:
 
 def test_bars_are_as_long_as_their_means() -> None:
     found = {"recall@5": Estimate(0.5, 0.25, 0.75, 8), "a < b": Estimate(1.0, 1.0, 1.0, 8)}
-    drawn = parse_svg(draw_estimates(found, "title"))
+    drawn = parse_svg(render_measures(found, "title"))
     half, whole = (float(one.attrib["width"]) for one in drawn.iter(f"{SVG}rect"))
-    assert whole == 2 * half
-    texts = ["".join(one.itertext()) for one in drawn.iter(f"{SVG}text")]
-    assert "a < b" in texts
-    assert "0.500 n = 8" in texts
-    assert drawn.attrib["aria-label"] == "title"
+    assert (half, whole) == (50, 100)
+    strokes = [
+        one.attrib["d"] for one in drawn.iter(f"{SVG}path") if one.get("class") == "interval"
+    ]
+    assert strokes[0].startswith("M25 5H75")
+    rows = [["".join(cell.itertext()) for cell in row] for row in drawn.iter("tr")]
+    assert rows[1:] == [
+        ["recall at 5", "", "0.500", "0.250 – 0.750", "8"],
+        ["a < b", "", "1.000", "1.000 – 1.000", "8"],
+    ]
+    assert drawn.findtext("caption/h2") == "title"
 
 
 def test_curves_rise_with_their_values() -> None:
@@ -71,10 +83,10 @@ def test_curves_rise_with_their_values() -> None:
 
 
 def test_times_are_drawn_also_where_there_is_none() -> None:
-    drawn = parse_svg(draw_times([Bar("a", 2.0, "2 ms", 4.0), Bar("b", 0.0, "0 ms")], "title"))
-    widths = [float(one.attrib["width"]) for one in drawn.iter(f"{SVG}rect")]
-    assert widths[0] > 0 == widths[1]
-    assert parse_svg(draw_times([], "title")) is not None
+    stages = [StageTime("a", 2.0, 4.0), StageTime("b", 0.0, 0.0)]
+    drawn = parse_svg(render_times(stages, "title"))
+    assert [float(one.attrib["width"]) for one in drawn.iter(f"{SVG}rect")] == [50, 0]
+    assert len(list(parse_svg(render_times([], "title")).iter("tr"))) == 1
 
 
 # -- the page -------------------------------------------------------------------------------------
@@ -146,7 +158,8 @@ def test_the_page_opens_without_a_word_and_without_a_network(tmp_path: Path) -> 
         page.on("request", lambda request: asked.append(request.url))
         page.goto(page_file.as_uri())
         assert page.title() == "Evaluation of library"
-        assert page.locator("svg").count() == 4
+        assert page.locator(".figures").count() == 3
+        assert page.locator(".curve polyline").count() == 2
         questions = page.locator("details")
         assert questions.count() == len(GOLDEN.read_text().splitlines())
         questions.first.locator("summary").click()

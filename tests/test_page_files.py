@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 PAGE = Path(str(files("ibid") / "service" / "page"))
-FILES = sorted(PAGE.iterdir())
+LOOKS = Path(str(files("ibid") / "looks"))
+FILES = sorted([*PAGE.iterdir(), *LOOKS.iterdir()])
 MODULES = [path for path in FILES if path.suffix == ".js"]
 MOST_LINES = 300
 ELSEWHERE = re.compile(r"https?://(?!www\.w3\.org/2000/svg)")

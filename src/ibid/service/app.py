@@ -47,6 +47,9 @@ _UNTOLD: Final[TelemetryConfig] = {"tracing": False, "metrics": False, "logs": F
 PAGE: Final = Path(__file__).parent / "page"
 """The files of the web page."""
 
+LOOKS: Final = ("ibid", "looks")
+"""The style sheets that it shares with reports, by their package and folder."""
+
 
 def make_app(library: Library, options: ServeOptions, traces: Traces | None = None) -> FastAPI:
     """The service of a library, which stays its opener's to close after it; so do the traces."""
@@ -69,7 +72,7 @@ def make_app(library: Library, options: ServeOptions, traces: Traces | None = No
         app.state.tools = ToolRoute(app)
     add_reference(app)
     if PAGE.is_dir():
-        app.mount("/", StaticFiles(directory=PAGE, html=True), name="page")
+        app.mount("/", StaticFiles(directory=PAGE, packages=[LOOKS], html=True), name="page")
     return app
 
 

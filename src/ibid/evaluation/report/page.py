@@ -9,9 +9,12 @@ from importlib.resources import files
 from typing import Final
 
 from ibid.evaluation.intervals import Difference, Estimate
-from ibid.evaluation.outcomes import RETRIEVAL, Evaluation, StageTime, count_tokens, time_stages
-from ibid.evaluation.report.plots import Bar, draw_curves, draw_estimates, draw_times
+from ibid.evaluation.outcomes import RETRIEVAL, Evaluation, count_tokens, time_stages
+from ibid.evaluation.report.plots import draw_curves, render_measures, render_times
 from ibid.evaluation.report.questions import render_questions
+
+STYLES: Final = ("looks/tokens.css", "looks/report.css", "evaluation/report/style.css")
+"""The style sheets of the page, within the package: the first two are those of the service's."""
 
 POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'"
 """What the page may load: nothing."""
@@ -36,7 +39,7 @@ def render_report(report: Report) -> str:
     """The whole page; what comes from documents and questions is text in it, never markup."""
     evaluation = report.evaluation
     parts = [
-        "<h1>Evaluation</h1>",
+        '<p class="wordmark">ibid<span>.</span></p><h1>Evaluation</h1>',
         _render_facts(report),
         _render_retrieval(report),
         _render_answers(evaluation),
@@ -44,7 +47,7 @@ def render_report(report: Report) -> str:
         render_questions(evaluation),
         _render_stages(report),
     ]
-    style = files("ibid.evaluation.report").joinpath("style.css").read_text("utf-8")
+    style = "\n".join(files("ibid").joinpath(path).read_text("utf-8") for path in STYLES)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(POLICY)}">\n'
@@ -65,7 +68,7 @@ def _render_facts(report: Report) -> str:
     )
     return (
         f'<dl class="facts">{rows}</dl>'
-        '<p class="faint">Intervals are 95%, by bootstrap over the questions; n is how many'
+        '<p class="lead">Intervals are 95%, by bootstrap over the questions; n is how many'
         " questions a measure is over. Retrieval and answers are measured apart: most failures of"
         " answers are failures of retrieval.</p>"
     )
@@ -86,11 +89,12 @@ def _render_retrieval(report: Report) -> str:
         for name in RETRIEVAL
     ]
     return (
-        "<h2>Retrieval</h2>"
-        + draw_estimates(bars, f"Measures of retrieval at {deepest}")
-        + "<h3>Recall by rank</h3>"
-        + draw_curves(curves, "Recall by rank")
-        + render_table(head, rows)
+        '<div class="pair">'
+        + render_measures(bars, "Retrieval")
+        + "<figure><figcaption><h2>Recall by rank</h2></figcaption>"
+        + draw_curves(curves, "Recall by rank, as in the table below")
+        + "</figure></div>"
+        + render_table(head, rows, "Retrieval by rank")
     )
 
 
@@ -101,8 +105,7 @@ def _list_recall(evaluation: Evaluation) -> dict[int, Estimate]:
 def _render_answers(evaluation: Evaluation) -> str:
     if not evaluation.answers:
         return ""
-    bars = {name.replace("_", " "): found for name, found in evaluation.answers.items()}
-    return "<h2>Answers</h2>" + draw_estimates(bars, "Measures of answers")
+    return render_measures(evaluation.answers, "Answers")
 
 
 def _render_comparison(report: Report) -> str:
@@ -123,7 +126,8 @@ def _render_comparison(report: Report) -> str:
     return (
         f"<h2>Compared with {escape(report.other_name)}</h2>"
         "<p>What changes with these settings, question by question. p is of a paired randomisation"
-        " test; with * it stays below 0.05 after Holm's correction.</p>" + render_table(head, rows)
+        " test; with * it stays below 0.05 after Holm's correction.</p>"
+        + render_table(head, rows, f"Compared with {report.other_name}")
     )
 
 
@@ -133,46 +137,31 @@ def _render_stages(report: Report) -> str:
     tokens = count_tokens(runs)
     if not stages:
         return ""
-    bars = [_bar_of(stage) for stage in stages]
     spent = ", ".join(f"{number:,} of the {kind}" for kind, number in tokens.items())
     costs = "".join(
         f"<dt>{escape(kind)}</dt><dd>{cost:.4f}</dd>" for kind, cost in report.costs.items()
     )
     return (
-        "<h2>Time and tokens</h2>"
-        "<p>Milliseconds of each stage: the bar is the median, the stroke what nineteen of twenty"
-        " questions stayed within.</p>"
-        + draw_times(bars, "Time of each stage")
+        render_times(stages, "Time and tokens")
         + f"<p>Tokens of all answers: {spent}.</p>"
         + (f'<dl class="facts">{costs}</dl>' if costs else "")
     )
-
-
-def _bar_of(stage: StageTime) -> Bar:
-    note = f"{stage.median_ms:.1f} ms, {stage.p95_ms:.1f}"
-    return Bar(stage.stage, stage.median_ms, note, stage.p95_ms)
 
 
 def _tell(found: Estimate) -> str:
     return f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]"
 
 
-def render_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table whose first column holds names and the others numbers."""
-    top = "".join(
-        f'<th scope="col"{_align(place)}>{escape(cell)}</th>' for place, cell in enumerate(head)
-    )
+def render_table(head: Sequence[str], rows: Iterable[Sequence[str]], label: str) -> str:
+    """A table whose first column holds names, under an empty head, and the others numbers."""
+    top = "".join(f'<th scope="col" class="number">{escape(cell)}</th>' for cell in head[1:])
     body = "".join(
-        "<tr>"
-        + "".join(f"<td{_align(place)}>{escape(cell)}</td>" for place, cell in enumerate(row))
+        f'<tr><th scope="row">{escape(name)}</th>'
+        + "".join(f'<td class="number">{escape(cell)}</td>' for cell in cells)
         + "</tr>"
-        for row in rows
+        for name, *cells in rows
     )
     return (
-        f'<div class="scroll"><table><thead><tr>{top}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
+        f'<div class="scroll" tabindex="0" role="group" aria-label="{escape(label)}">'
+        f"<table><thead><tr><td></td>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
-
-
-def _align(place: int) -> str:
-    return ' class="number"' if place else ""

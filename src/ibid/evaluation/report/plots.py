@@ -1,88 +1,63 @@
-"""Pictures of measures as inline SVG: bars with intervals, curves over ranks, times of stages.
+"""Pictures of measures as inline SVG in tables: bars with intervals, curves over ranks, times.
 
-Colours and fonts come from the classes of the page, so that it can be light or dark.
+Colours and letters come from the style sheets, so that a page can be light or dark; the same ones
+draw the figures of the service's page.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from html import escape
 from typing import Final
 
 from ibid.evaluation.intervals import Estimate
+from ibid.evaluation.outcomes import StageTime
 
-WIDTH: Final = 680
-LABEL: Final = 170
-"""Width of the names before bars."""
+TICKS: Final = (0.0, 0.5, 1.0)
 
-ROW: Final = 30
-TICKS: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
+PLOT: Final = (34, 12, 300, 150)
+"""Left, top, width and height of the plot of a curve."""
 
-CURVE: Final = (680, 280)
-"""Width and height of a curve's picture."""
-
-MARGIN: Final = (52, 16, 20, 40)
-"""Left, top, right and bottom of a curve's plot."""
+SHIFT: Final = 10
+"""How far the curves of two systems stand apart, so that their intervals can be told."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One line of a picture: its name, how long it is, and what stands behind it.
-
-    `mark` is a second length, such as the time that nearly all stayed within.
-    """
-
-    name: str
-    length: float
-    note: str
-    mark: float | None = None
-
-
-def draw_estimates(estimates: Mapping[str, Estimate], title: str) -> str:
-    """Each measure from 0 to 1 as a bar, with its interval as a whisker."""
-    width = WIDTH - LABEL - 150
-    height = ROW * len(estimates) + 28
-    parts = [
-        f'<line class="grid" x1="{_at(LABEL + tick * width)}" x2="{_at(LABEL + tick * width)}"'
-        f' y1="4" y2="{height - 22}"/>'
-        f'<text class="tick" x="{_at(LABEL + tick * width)}" y="{height - 6}"'
-        f' text-anchor="middle">{tick:g}</text>'
-        for tick in TICKS
+def render_measures(estimates: Mapping[str, Estimate], caption: str) -> str:
+    """Each measure from 0 to 1 as a row: a bar to the mean, a stroke over its interval, numbers."""
+    rows = [
+        (
+            name.replace("@", " at ").replace("_", " "),
+            draw_bar(found.mean, (found.low, found.high)),
+            (f"{found.mean:.3f}", f"{found.low:.3f} – {found.high:.3f}", str(found.n)),
+        )
+        for name, found in estimates.items()
     ]
-    for number, (name, found) in enumerate(estimates.items()):
-        middle = ROW * number + ROW / 2 + 2
-        low, high = LABEL + found.low * width, LABEL + found.high * width
-        parts += [
-            _write_name(name, middle),
-            f'<rect class="bar" x="{LABEL}" y="{_at(middle - 8)}" height="16"'
-            f' width="{_at(found.mean * width)}"/>',
-            f'<path class="whisker" d="M{_at(low)} {_at(middle)}H{_at(high)}'
-            f'M{_at(low)} {_at(middle - 5)}v10M{_at(high)} {_at(middle - 5)}v10"/>',
-            f'<text class="value" x="{LABEL + width + 12}" y="{_at(middle + 4)}">{found.mean:.3f}'
-            f' <tspan class="faint">n = {found.n}</tspan></text>',
-        ]
-    return _wrap(parts, WIDTH, height, title)
+    return _render_rows(caption, ("measure", "mean", "95%", "n"), rows)
 
 
-def draw_times(bars: Sequence[Bar], title: str) -> str:
-    """Lengths of one unit as bars, the longest as wide as the picture lets it be."""
-    width = WIDTH - LABEL - 150
-    longest = max((max(bar.length, bar.mark or 0.0) for bar in bars), default=0.0) or 1.0
-    parts = []
-    for number, bar in enumerate(bars):
-        middle = ROW * number + ROW / 2 + 2
-        parts += [
-            _write_name(bar.name, middle),
-            f'<rect class="bar" x="{LABEL}" y="{_at(middle - 8)}" height="16"'
-            f' width="{_at(bar.length / longest * width)}"/>',
-            f'<text class="value" x="{LABEL + width + 12}" y="{_at(middle + 4)}">'
-            f"{escape(bar.note)}</text>",
-        ]
-        if bar.mark is not None:
-            end = LABEL + bar.mark / longest * width
-            parts.append(f'<path class="whisker" d="M{_at(end)} {_at(middle - 8)}v16"/>')
-    return _wrap(parts, WIDTH, ROW * len(bars) + 6, title)
+def render_times(stages: Sequence[StageTime], caption: str) -> str:
+    """The time of each stage as a row; the longest is as long as the picture is wide."""
+    longest = max((one.p95_ms for one in stages), default=0.0) or 1.0
+    rows = [
+        (
+            one.stage,
+            draw_bar(one.median_ms / longest, (one.p95_ms / longest,) * 2),
+            (f"{one.median_ms:.1f} ms", f"{one.p95_ms:.1f} ms"),
+        )
+        for one in stages
+    ]
+    return _render_rows(caption, ("stage", "median", "19 of 20 within"), rows)
+
+
+def draw_bar(length: float, interval: tuple[float, float]) -> str:
+    """A bar from 0 to a length of at most 1, with a stroke over an interval."""
+    low, high = (_at(100 * end) for end in interval)
+    return (
+        '<svg class="bar" viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        '<path class="grid" d="M0 0V10M50 0V10M100 0V10"/>'
+        f'<rect y="1.5" width="{_at(100 * length)}" height="7"/>'
+        f'<path class="interval" d="M{low} 5H{high}M{low} 2.5V7.5M{high} 2.5V7.5"/></svg>'
+    )
 
 
 def draw_curves(curves: Mapping[str, Mapping[int, Estimate]], title: str) -> str:
@@ -90,67 +65,69 @@ def draw_curves(curves: Mapping[str, Mapping[int, Estimate]], title: str) -> str
 
     Ranks stand at even distances, however far apart they are.
     """
+    left, top, width, height = PLOT
     ranks = sorted({rank for curve in curves.values() for rank in curve})
-    left, top, right, bottom = MARGIN
-    across, down = CURVE[0] - left - right, CURVE[1] - top - bottom
-    places = {rank: left + across * (place + 0.5) / len(ranks) for place, rank in enumerate(ranks)}
-    parts = []
-    for tick in TICKS:
-        y = top + (1 - tick) * down
-        parts.append(
-            f'<line class="grid" x1="{left}" x2="{left + across}" y1="{_at(y)}" y2="{_at(y)}"/>'
-            f'<text class="tick" x="{left - 10}" y="{_at(y + 4)}" text-anchor="end">{tick:g}</text>'
-        )
+    places = {rank: left + width * (place + 0.5) / len(ranks) for place, rank in enumerate(ranks)}
+    parts = [
+        f'<path class="grid" d="M{left} {_rise(tick)}h{width}"/>'
+        f'<text class="rank" x="{left - 8}" y="{_rise(tick, 4)}">{tick:g}</text>'
+        for tick in TICKS
+    ]
     parts += [
-        f'<text class="tick" x="{_at(x)}" y="{top + down + 22}" text-anchor="middle">{rank}</text>'
+        f'<text class="stage" x="{_at(x)}" y="{top + height + 18}">at {rank}</text>'
         for rank, x in places.items()
     ]
     for number, (name, curve) in enumerate(curves.items()):
-        shift = 10 * (number - (len(curves) - 1) / 2)
+        shift = SHIFT * (number - (len(curves) - 1) / 2)
         points = {rank: places[rank] + shift for rank in sorted(curve)}
-        parts += _draw_curve(points, curve, number, name if len(curves) > 1 else "")
-    return _wrap(parts, *CURVE, title)
+        parts.append(f'<g class="c{number}">{_draw_curve(points, curve)}')
+        if len(curves) > 1:
+            y = top + height - 10 - 16 * number
+            parts.append(f'<text class="rank" x="{left + width}" y="{y}">{escape(name)}</text>')
+        parts.append("</g>")
+    return (
+        f'<svg class="curve" viewBox="0 0 {left + width} {top + height + 26}" role="img"'
+        f' aria-label="{escape(title)}">{"".join(parts)}</svg>'
+    )
 
 
-def _draw_curve(
-    points: Mapping[int, float], curve: Mapping[int, Estimate], number: int, name: str
-) -> list[str]:
-    _, top, _, bottom = MARGIN
-    down = CURVE[1] - top - bottom
-
-    def rise(value: float) -> str:
-        return _at(top + (1 - value) * down)
-
-    path = "L".join(f"{_at(x)} {rise(curve[rank].mean)}" for rank, x in points.items())
-    drawn = [f'<path class="curve c{number}" d="M{path}"/>']
+def _draw_curve(points: Mapping[int, float], curve: Mapping[int, Estimate]) -> str:
+    line = " ".join(f"{_at(x)},{_rise(curve[rank].mean)}" for rank, x in points.items())
+    drawn = [f'<polyline points="{line}"/>']
     for rank, x in points.items():
         found = curve[rank]
         drawn.append(
-            f'<path class="whisker c{number}" d="M{_at(x)} {rise(found.low)}V{rise(found.high)}"/>'
-            f'<circle class="dot c{number}" cx="{_at(x)}" cy="{rise(found.mean)}" r="4">'
+            f'<path class="interval" d="M{_at(x)} {_rise(found.low)}V{_rise(found.high)}"/>'
+            f'<circle cx="{_at(x)}" cy="{_rise(found.mean)}" r="4">'
             f"<title>at {rank}: {found.mean:.3f} [{found.low:.3f}, {found.high:.3f}]</title>"
             "</circle>"
         )
-    if name:
-        drawn.append(
-            f'<text class="legend c{number}" x="{CURVE[0] - 24}" text-anchor="end"'
-            f' y="{CURVE[1] - bottom - 14 - 18 * number}">{escape(name)}</text>'
-        )
-    return drawn
+    return "".join(drawn)
 
 
-def _write_name(name: str, middle: float) -> str:
+def _render_rows(
+    caption: str, heads: Sequence[str], rows: Sequence[tuple[str, str, Sequence[str]]]
+) -> str:
+    """A table of names, pictures and numbers."""
+    name, *others = heads
+    head = "".join(f'<th scope="col" class="number">{escape(one)}</th>' for one in others)
+    body = "".join(
+        f'<tr><th scope="row">{escape(named)}</th><td class="drawn">{picture}</td>'
+        + "".join(f'<td class="number">{escape(number)}</td>' for number in numbers)
+        + "</tr>"
+        for named, picture, numbers in rows
+    )
     return (
-        f'<text class="name" x="{LABEL - 12}" y="{_at(middle + 4)}" text-anchor="end">'
-        f"{escape(name)}</text>"
+        f'<table class="figures"><caption><h2>{escape(caption)}</h2></caption>'
+        f'<thead><tr><th scope="col">{escape(name)}</th><td></td>{head}</tr></thead>'
+        f"<tbody>{body}</tbody></table>"
     )
 
 
-def _wrap(parts: Sequence[str], width: int, height: int, title: str) -> str:
-    return (
-        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(title)}">'
-        f"{''.join(parts)}</svg>"
-    )
+def _rise(value: float, below: float = 0.0) -> str:
+    """The height at which a value stands in the plot of a curve, or so far below it."""
+    _, top, _, height = PLOT
+    return _at(top + (1 - value) * height + below)
 
 
 def _at(place: float) -> str:

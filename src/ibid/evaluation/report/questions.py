@@ -20,10 +20,10 @@ def render_questions(evaluation: Evaluation) -> str:
     """Each question as a part that opens, ordered by what went wrong."""
     deepest = max(evaluation.cuts)
     runs = order_worst(evaluation.runs, deepest)
-    shown = "".join(_render_run(run, deepest) for run in runs[:MOST_OPEN])
+    shown = "".join(f"<li>{_render_run(run, deepest)}</li>" for run in runs[:MOST_OPEN])
     left = len(runs) - MOST_OPEN
-    more = f'<p class="faint">{left:,} more, none of them worse.</p>' if left > 0 else ""
-    return f"<h2>Questions, the worst first</h2>{shown}{more}"
+    more = f'<p class="lead">{left:,} more, none of them worse.</p>' if left > 0 else ""
+    return f'<h2>Questions, the worst first</h2><ol class="questions">{shown}</ol>{more}'
 
 
 def order_worst(runs: Sequence[CaseRun], deepest: int) -> list[CaseRun]:
@@ -44,18 +44,15 @@ def order_worst(runs: Sequence[CaseRun], deepest: int) -> list[CaseRun]:
 
 def _render_run(run: CaseRun, deepest: int) -> str:
     failures = find_failures(run, deepest)
-    told = "".join(
-        f'<p><span class="verdict bad">{escape(one.kind)}</span> {escape(one.detail)}</p>'
-        for one in failures
-    )
-    mark = (
-        '<span class="verdict bad">✗</span>' if failures else '<span class="verdict good">✓</span>'
-    )
+    told = "".join(f'<p class="grave">{escape(one.detail)}</p>' for one in failures)
+    kind, sign, word = ("wrong", "✗", "wrong: ") if failures else ("right", "✓", "right: ")
     return (
-        f"<details><summary>{mark}"
-        f'<span class="question" dir="auto">{escape(run.case.question)}</span>'
-        f'<span class="score">{escape(_tell_scores(run, deepest))}</span></summary><div>'
-        f"{told}{_render_wanted(run)}{_render_hits(run)}{_render_answer(run)}</div></details>"
+        f'<details><summary><span class="mark {kind}"><span aria-hidden="true">{sign}</span>'
+        f'<span class="unseen">{word}</span></span>'
+        f'<span class="asked" dir="auto">{escape(run.case.question)}</span>'
+        f'<span class="scores">{escape(_tell_scores(run, deepest))}</span></summary>'
+        f'<div class="case">{told}{_render_wanted(run)}{_render_hits(run)}{_render_answer(run)}'
+        "</div></details>"
     )
 
 
@@ -64,34 +61,34 @@ def _tell_scores(run: CaseRun, deepest: int) -> str:
     scores = [f"{name} {run.retrieval[name]:.2f}" for name in names if name in run.retrieval]
     if run.abstained is not None:
         scores.append("abstained" if run.abstained else "answered")
-    return ", ".join(scores)
+    return " · ".join(scores)
 
 
 def _render_wanted(run: CaseRun) -> str:
     case = run.case
     if case.unanswerable:
-        return '<p class="faint">Nothing answers it.</p>'
+        return '<p class="soft">Nothing answers it.</p>'
     wanted = [f"“{piece}”" for piece in case.contains] or list(case.documents)
     answers = f" Answer: {' or '.join(case.answers)}." if case.answers else ""
     told = escape(f"{', '.join(wanted)}.{answers}")
-    return f'<p dir="auto"><span class="faint">Wanted:</span> {told}</p>'
+    return f'<p dir="auto"><span class="soft">Wanted:</span> {told}</p>'
 
 
 def _render_hits(run: CaseRun) -> str:
     if not run.hits:
-        return '<p class="faint">Nothing was found.</p>' if run.error is None else ""
+        return '<p class="soft">Nothing was found.</p>' if run.error is None else ""
     return f'<ol class="hits">{"".join(_render_hit(run, hit) for hit in run.hits)}</ol>'
 
 
 def _render_hit(run: CaseRun, hit: Hit) -> str:
     wanted = is_wanted(run.case, hit)
-    mark = ' <span class="verdict good">✓ wanted</span>' if wanted else ""
+    mark = ' <span class="mark right">✓ wanted</span>' if wanted else ""
     place = " › ".join((hit.document_id, *hit.passage.headings))
     text = " ".join(hit.passage.text.split())
     excerpt = text if len(text) <= EXCERPT else f"{text[:EXCERPT].rstrip()}…"
     return (
-        f'<li><span class="place">{escape(place)}</span>{mark}'
-        f'<br><q dir="auto">{escape(excerpt)}</q></li>'
+        f'<li value="{hit.rank}"><span class="soft">{escape(place)}</span>{mark}'
+        f'<p class="words" dir="auto">{escape(excerpt)}</p></li>'
     )
 
 
@@ -107,8 +104,8 @@ def _render_answer(run: CaseRun) -> str:
         for citation in answer.citations
         if citation.reason
     ]
-    told = "".join(f'<p class="faint">{escape(doubt)}</p>' for doubt in doubts)
+    told = "".join(f'<p class="soft">{escape(doubt)}</p>' for doubt in doubts)
     return (
-        f'<blockquote dir="auto">{escape(answer.text)}</blockquote>{told}'
-        f'<p class="faint">{escape(scores)}</p>'
+        f'<blockquote class="words" dir="auto">{escape(answer.text)}</blockquote>{told}'
+        f'<p class="soft">{escape(scores)}</p>'
     )

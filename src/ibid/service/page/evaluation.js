@@ -156,7 +156,7 @@ function presentRun({ job_id, created_at, report }) {
         make(
           "figure",
           {},
-          make("figcaption", {}, "Recall by rank"),
+          make("figcaption", {}, make("h2", {}, "Recall by rank")),
           drawRecall(
             k,
             k.map((rank) => retrieval[`recall@${rank}`]),

@@ -118,7 +118,7 @@ function makeTable(caption, heads, rows) {
   return make(
     "table",
     { class: "figures" },
-    make("caption", {}, caption),
+    make("caption", {}, make("h2", {}, caption)),
     make("thead", {}, make("tr", {}, ...head)),
     make("tbody", {}, ...rows),
   );
