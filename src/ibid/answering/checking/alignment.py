@@ -66,7 +66,7 @@ class Alignment:
         return frozenset(
             key
             for key in self._known
-            if isinstance(key, str) and any(_are_akin(term, key) for term in word.terms)
+            if isinstance(key, str) and any(are_akin(term, key) for term in word.terms)
         )
 
     @cached_property
@@ -264,7 +264,7 @@ def _join(first: Piece, second: Piece) -> Piece:
     )
 
 
-def _are_akin(one: str, other: str) -> bool:
+def are_akin(one: str, other: str) -> bool:
     """Whether two stems are of one family: the same start, or one inside the other's compound."""
     short, long = sorted((one, other), key=len)
     if len(short) < SHORTEST_STEM or long.removesuffix(short) in _DENIALS:

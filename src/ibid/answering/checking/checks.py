@@ -15,6 +15,7 @@ from ibid.answering.checking.order import check_relations, check_roles
 from ibid.answering.checking.polarity import check_denials, check_opposites, check_polarity
 from ibid.answering.checking.slots import check_slots
 from ibid.answering.checking.subjects import check_subjects
+from ibid.answering.checking.substitutes import check_compounds, check_substitutes
 from ibid.answering.checking.turn_checks import check_conditions, check_modals, check_quantifiers
 from ibid.answering.checking.vocabulary import DENSE
 
@@ -45,7 +46,7 @@ def check_quotations(alignment: Alignment, passage: Facts) -> str | None:
             words = words[:1].upper() + words[1:]
         if words not in whole:
             return f"the passage does not hold the words “{quotation}”"
-        if not _is_said_there(alignment, passage, words):
+        if not words.istitle() and not _is_said_there(alignment, passage, words):
             return f"the passage gives the words “{quotation}” to somebody else"
     return None
 
@@ -136,6 +137,8 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_roles,
     check_subjects,
     check_slots,
+    check_substitutes,
+    check_compounds,
     check_conditions,
     check_coverage,
 )

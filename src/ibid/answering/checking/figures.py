@@ -21,7 +21,11 @@ _OLDER: Final = re.compile(r"older|älter|plus ancien|más antigu", re.IGNORECAS
 """What is older than a year is from before it."""
 
 _LATEST: Final = re.compile(r"later|latest|spätestens|tard|tardar", re.IGNORECASE)
-_AHEAD: Final = re.compile(r"\s*(?:before|vor|avant|antes|prior|ahead)\b|\s*之?前", re.IGNORECASE)
+_AHEAD: Final = re.compile(
+    r"\s*(?:before|prior|ahead|vor|vorher|davor|im voraus|avant|à l'avance|antes|de antelación)\b"
+    r"|\s*之?前",
+    re.IGNORECASE,
+)
 """No later than 45 minutes before it is at least 45 minutes before it."""
 
 _RATE: Final = re.compile(

@@ -40,7 +40,10 @@ class Lexicon:
     phrases: re.Pattern[str]
     joints: re.Pattern[str]
     articles: frozenset[str]
+    prepositions: frozenset[str]
+    pronouns: frozenset[str]
     contrasts: frozenset[str]
+    """Words that set a clause against the one in front."""
     light: frozenset[str]
     """Words that add nothing of their own: people, get, thing."""
     denying: frozenset[str]
@@ -72,6 +75,8 @@ def load_lexicon(language: str | None) -> Lexicon:
         phrases=_match_any(found, dense=dense),
         joints=_match_any(split_words(tables["grammar"]["joints"]), dense=dense, or_=_JOINT_SIGNS),
         articles=frozenset(split_words(tables["grammar"]["articles"])),
+        prepositions=frozenset(split_words(tables["grammar"]["prepositions"])),
+        pronouns=frozenset(split_words(tables["grammar"]["pronouns"])),
         contrasts=frozenset(split_words(tables["grammar"]["contrasts"])),
         light=frozenset(split_words(tables["grammar"]["light"])),
         denying=frozenset(key for word in denying for key in _find_keys(word, language)),

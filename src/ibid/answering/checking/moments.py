@@ -194,6 +194,7 @@ def _read_times(text: str, language: str | None) -> Iterator[Fact]:
         yield from _read_east(text)
     if language in (None, "en"):
         yield from _read_oclock(text)
+    yield from _read_spelled(text, language)
 
 
 def _read_east(text: str) -> Iterator[Fact]:
@@ -232,9 +233,47 @@ def _read_oclock(text: str) -> Iterator[Fact]:
             yield Fact("time", value, match[0], *match.span())
 
 
+_SPELLED_HOURS: Final[Mapping[str, tuple[str, re.Pattern[str]]]] = {
+    "de": (
+        "ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf",
+        re.compile(
+            r"\b(?P<hour>[a-zäöüß]+) uhr\b(?P<part> (?:morgens|vormittags|nachmittags|abends))?",
+            re.I,
+        ),
+    ),
+    "fr": (
+        "une deux trois quatre cinq six sept huit neuf dix onze douze",
+        re.compile(
+            r"(?<=\bà )(?P<hour>[a-z]+) heures?\b(?P<part> (?:du matin|du soir|de l'après-midi))?",
+            re.I,
+        ),
+    ),
+    "es": (
+        "una dos tres cuatro cinco seis siete ocho nueve diez once doce",
+        re.compile(r"\blas? (?P<hour>[a-z]+)\b(?P<part> de la (?:mañana|tarde|noche))?", re.I),
+    ),
+}
+
+
+def _read_spelled(text: str, language: str | None) -> Iterator[Fact]:
+    """Hours in letters, where something tells that they are hours: las siete de la tarde."""
+    words, pattern = _SPELLED_HOURS.get(language or "", ("", _OCLOCK))
+    hours = words.split()
+    for match in pattern.finditer(text) if hours else ():
+        certain = (
+            language != "es" or match["part"] or _CLOCK_BEFORE.search(text, 0, match.start("hour"))
+        )
+        if match["hour"].lower() in hours and certain:
+            hour = hours.index(match["hour"].lower()) + 1
+            value = _place_in_day(hour, 0.0, (match["part"] or "").strip(), open_=True)
+            yield Fact("time", value, match[0], *match.span())
+
+
 def _read_clock(text: str, match: re.Match[str], language: str | None) -> Fact | None:
     hour, minute = int(match["h"]), int(match["m"] or match["fm"] or 0)
     half, part = match["half"] or "", match["part"] or ""
+    if half.lower() == "am" and language == "de":
+        half = ""  # "Linie 7 am Markt"
     pointed = match["m"] and text[match.end("h")] == "."
     clock = bool(half.strip("hs ") or part or (match["m"] and not pointed) or match["fm"])
     if pointed and not half and not part:

@@ -9,6 +9,7 @@ from typing import Final
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.fact_checks import CLEARLY, tell_difference
 from ibid.answering.checking.facts import Facts, Piece
+from ibid.answering.checking.substitutes import list_sentences
 from ibid.answering.checking.vocabulary import DENSE
 from ibid.language.analyzer import content_terms
 
@@ -22,7 +23,11 @@ def check_names(alignment: Alignment, passage: Facts) -> str | None:
         if not _holds_name(name, evidence):
             others = [other for other in evidence.names if other not in claim.names]
             return tell_difference(name, others)
-    return _find_other_subject(alignment) or _find_other_holder(alignment)
+    return (
+        _find_other_subject(alignment)
+        or _find_other_holder(alignment)
+        or _find_apposition(alignment)
+    )
 
 
 def count_names(alignment: Alignment) -> int:
@@ -96,11 +101,39 @@ def _find_other_holder(alignment: Alignment) -> str | None:
     return None
 
 
+def _find_apposition(alignment: Alignment) -> str | None:
+    """A name set beside someone ("a third member, Petra Holm,") whom the evidence leaves unnamed.
+
+    The sentence that speaks of them has no name, and the one with the name no word of the rest.
+    """
+    claim, pieces = alignment.claim, alignment.claim.pieces
+    for before, piece, after in zip(pieces, pieces[1:], pieces[2:], strict=False):
+        names = [word for word in piece.content if word.text in claim.names]
+        commas = piece.text[0] == after.text[0] == ","
+        if not names or len(names) < len(piece.content) or piece.facts or not commas:
+            continue
+        rest = frozenset().union(
+            *(word.keys for other in (before, after) for word in other.content)
+        )
+        for sentence in list_sentences(alignment.evidence.pieces):
+            held = frozenset().union(*(word.keys for other in sentence for word in other.words))
+            if all(word.keys & held for word in names) and not rest & held:
+                others = [o for o in alignment.evidence.pieces if o not in sentence]
+                if sum(bool(w.keys & rest) for o in others for w in o.words) >= LEAST_APART:
+                    return f"the passage does not say that of {names[0].text}"
+    return None
+
+
+LEAST_APART: Final = 2
+"""Words of the rest that another sentence must have, so that it is the one that is meant."""
+
+
 def _list_subjects(alignment: Alignment) -> list[str]:
     """The names of the claim, with the word that opens it where the evidence has it capitalised."""
     held = alignment.evidence.text
     openings = [one for one in alignment.claim.openings if one in held and one.lower() not in held]
-    return list(alignment.claim.names) or openings
+    quoted = " ".join(alignment.claim.quotations)
+    return [name for name in alignment.claim.names if not _stands(name, quoted)] or openings
 
 
 def _find_nearest_sentence(

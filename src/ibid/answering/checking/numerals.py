@@ -24,6 +24,24 @@ _MINUS: Final = re.compile(
 """What makes the number behind it negative; a dash between two figures does not."""
 
 _WORD: Final = re.compile(r"[^\W\d_]+")
+_HALF_SCALES: Final = {
+    "million": 1e6, "millón": 1e6, "billion": 1e9, "milliarde": 1e9, "milliard": 1e9, "dozen": 12.0,
+    "dutzend": 12.0, "douzaine": 12.0, "docena": 12.0,
+}  # fmt: skip
+_HALF_OF: Final = re.compile(
+    rf"\b(?:half an?|(?:eine|einer|ein) halbe[sn]?|un demi|une demi|medi[oa])[\s-]"
+    rf"(?P<scale>{'|'.join(_HALF_SCALES)})\b",
+    re.IGNORECASE,
+)
+"""Half a million; a German billion is another number, and is rare by halves."""
+
+_ONE: Final = re.compile(
+    r"\b(?:at least|at most|more than|less than|up to|only|exactly|mindestens|höchstens|maximal|nur"
+    r"|genau|mehr als|weniger als|au moins|au plus|plus d['’]|al menos|como máximo|más de)\s*\Z",
+    re.IGNORECASE,
+)
+"""What makes a number of "one", which else is an article."""
+
 _BETWEEN: Final = re.compile(r"[\s-]+(?:(?:and|et|y|und)\s+)?|-(?:et|and)-")
 _HAN_NUMERAL: Final = re.compile(
     "[一二三四五六七八九十百千万亿億零〇两兩]+(?:点[一二三四五六七八九〇零]+)?"
@@ -103,7 +121,8 @@ def read_numerals(text: str, language: str | None) -> list[Numeral]:
         Numeral(read_figures(match[0], language), *match.span(), False)
         for match in _FIGURES.finditer(text)
     ]
-    found = _scale_figures(text, figures, list(_read_words(text, language or "en")))
+    worded = [*_read_halves(text), *_read_words(text, language or "en")]
+    found = _scale_figures(text, figures, _drop_covered(worded))
     if not text.isascii():
         found += (
             Numeral(_read_han(match[0]), *match.span(), True)
@@ -111,6 +130,21 @@ def read_numerals(text: str, language: str | None) -> list[Numeral]:
         )
     signed = (_add_sign(text, numeral) for numeral in found)
     return sorted(signed, key=lambda numeral: numeral.start)
+
+
+def _read_halves(text: str) -> Iterator[Numeral]:
+    for match in _HALF_OF.finditer(text):
+        scale = _HALF_SCALES[match["scale"].lower()]
+        yield Numeral(scale / 2, *match.span(), True)
+
+
+def _drop_covered(numerals: list[Numeral]) -> list[Numeral]:
+    """The numerals without those inside one that came before them."""
+    kept: list[Numeral] = []
+    for numeral in numerals:
+        if all(numeral.end <= one.start or numeral.start >= one.end for one in kept):
+            kept.append(numeral)
+    return kept
 
 
 def _add_sign(text: str, numeral: Numeral) -> Numeral:
@@ -159,7 +193,7 @@ def _read_words(text: str, language: str) -> Iterator[Numeral]:
                 break
             total, current = added
             group.append(words.pop(0))
-        if total + current != 1:
+        if total + current != 1 or _ONE.search(text, 0, group[0].start()):
             yield Numeral(total + current, group[0].start(), group[-1].end(), True)
 
 

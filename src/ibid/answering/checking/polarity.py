@@ -127,6 +127,8 @@ def _find_denied_detail(alignment: Alignment) -> str | None:
 
 def _denies(clause: Piece) -> bool:
     """Whether a clause denies: by a negation, or by a modal that has one in it."""
+    if any(text >= "\u3000" for text in clause.text[:1]):
+        return sum(bool(_DENIALS & {*word.signs}) for word in clause.words) % 2 == 1
     return bool(_DENIALS & clause.signs) and not (
         "not" in clause.signs and {"forbid"} & clause.signs and lifts_ban(clause)
     )
@@ -167,6 +169,8 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
         turned = False  # left to the modals
     if turned and are_complements(said, held):
         turned = False
+    if not turned and not flipped and not _denies(said) and _refuses(said, held, alignment):
+        return "the passage denies what the claim states"
     if len(flipped) == int(turned) or meets_otherwise(said, held, alignment):
         return None
     if not turned:
@@ -176,6 +180,20 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
         return None
     one, other = ("claim", "passage") if _denies(said) else ("passage", "claim")
     return f"the {one} denies what the {other} states"
+
+
+def _refuses(said: Piece, held: Piece, alignment: Alignment) -> bool:
+    """Whether a word of the evidence denies what a clause repeats without any such word."""
+    lexicon = load_lexicon(alignment.claim.language)
+    ours = frozenset().union(*(word.keys for word in alignment.claim.words))
+    denials = [word for word in held.words if word.terms & lexicon.denying]
+    repeats = sum(any(word.keys & other.keys for other in held.words) for word in said.words)
+    denied = ours & lexicon.denying or any(word.keys & ours for word in denials)
+    return bool(denials) and repeats >= LEAST_REPEATED and not denied
+
+
+LEAST_REPEATED: Final = 2
+"""Words that a clause must repeat to be what a word of the evidence denies."""
 
 
 def _is_converse(concept: int, said: Piece, held: Piece, lexicon: Lexicon) -> bool:
@@ -307,11 +325,11 @@ def _find_opposite(alignment: Alignment, against: set[Sense]) -> tuple[Piece, st
 
 def check_denials(alignment: Alignment, passage: Facts) -> str | None:
     """No word of the claim is one of the evidence with a prefix that denies it: paid, unpaid."""
-    held = {term: word for word in alignment.evidence.words for term in word.terms}
+    held = {form: w for w in alignment.evidence.words for form in (*w.terms, w.text.lower())}
     denies = any("not" in piece.signs for piece in alignment.claim.pieces)
     for word in alignment.missing:
-        for term in word.terms:
-            other = next((held[key] for key in sorted(held) if is_denial(term, key)), None)
+        for form in (*sorted(word.terms), word.text.lower()):
+            other = next((held[key] for key in sorted(held) if is_denial(form, key)), None)
             if other is not None and not (denies or _is_denied(alignment, other)):
                 return f"the claim says {word.text}, the passage {other.text}"
     return None

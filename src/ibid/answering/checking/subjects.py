@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import permutations
-from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
 from ibid.answering.checking.facts import Facts, Piece, Word
@@ -55,12 +54,7 @@ def _is_contrast(piece: Piece, lexicon: Lexicon) -> bool:
     """Whether a piece sets something against the one in front, with a subject of its own."""
     tokens = piece.text.lower().replace(";", "; ").split()
     opens = tokens[0] in lexicon.contrasts or tokens[0] == ";"
-    return opens and tokens[1:2] != [] and tokens[1] not in _PRONOUNS
-
-
-_PRONOUNS: Final = frozenset(
-    "it they he she you we er sie es wir il elle ils elles on él ella ellos ellas".split()  # noqa: SIM905
-)
+    return opens and tokens[1:2] != [] and tokens[1] not in lexicon.pronouns
 
 
 def _is_crossed(words: Sequence[Word], own: Sequence[Word], other: Sequence[Word]) -> bool:

@@ -134,7 +134,7 @@ def _says_all(clause: Piece) -> bool:
         if word is None or "all" not in word.signs:
             continue
         refused = before is not None and "not" in before.signs
-        if not refused and not (denied and word.text.lower().startswith("any")):
+        if not refused and not (denied and word.text.lower().startswith(("any", "either"))):
             return True
     return False
 
