@@ -25,6 +25,7 @@ FACE: Final = {
     "IngestReport", "Passage", "Query", "SearchResult", "Verdict",
     "IbidError",
     "InputError", "DuplicateDocument", "EmptyDocument", "UnsupportedFormat", "UnreadableDocument",
+    "GoneDocument",
     "BadQuery", "BadSetting", "UnknownAnswer", "UnknownDocument", "UnknownSource",
     "LibraryError", "LibraryNotFound", "LibraryLocked", "EmbedderMismatch", "FormatTooNew",
     "Corrupt",

@@ -3,6 +3,7 @@
     IbidError
     ├── InputError (also a ValueError)
     │   ├── DuplicateDocument   EmptyDocument   UnsupportedFormat   UnreadableDocument
+    │   ├── GoneDocument
     │   └── BadQuery   BadSetting   UnknownAnswer   UnknownDocument   UnknownSource
     ├── LibraryError
     │   └── LibraryNotFound   LibraryLocked   EmbedderMismatch   FormatTooNew   Corrupt
@@ -30,6 +31,7 @@ __all__ = [
     "EmptyDocument",
     "EvaluationError",
     "FormatTooNew",
+    "GoneDocument",
     "IbidError",
     "InputError",
     "LibraryError",
@@ -74,6 +76,10 @@ class UnsupportedFormat(InputError):
 
 class UnreadableDocument(InputError):
     """A file of a known kind that can't be read: broken, protected, too large, or too slow."""
+
+
+class GoneDocument(InputError):
+    """A file that its source says is no more, or may not be read any more."""
 
 
 class BadQuery(InputError):

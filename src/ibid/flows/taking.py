@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 from urllib.parse import quote
 
-from ibid.errors import EmptyDocument, UnsupportedFormat
+from ibid.errors import EmptyDocument, GoneDocument, UnsupportedFormat
 from ibid.flows.options import IngestOptions
 from ibid.flows.stopwatch import Stopwatch
 from ibid.protocols import StoredDocument
@@ -18,7 +18,7 @@ from ibid.reading.pool import FileRead, FileToRead, ReaderPool
 from ibid.records import Document
 from ibid.sources.rules import RuleSet
 
-SKIPS: Final = (EmptyDocument, UnsupportedFormat)
+SKIPS: Final = (EmptyDocument, GoneDocument, UnsupportedFormat)
 """What a file in a folder may turn out to be without that being a failure."""
 
 

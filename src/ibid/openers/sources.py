@@ -37,11 +37,20 @@ def _open_objects(place: str, settings: Settings) -> Source:
     from ibid.sources.objects import LOCAL, ObjectSource
 
     if urlsplit(place).scheme not in LOCAL:
-        refuse_offline(place, settings)
+        _refuse_offline(place, settings)
     return ObjectSource(place)
 
 
-def refuse_offline(place: str, settings: Settings) -> None:
+def _open_website(place: str, settings: Settings) -> Source:
+    from ibid.sources.web.source import WebSource
+    from ibid.wire import is_loopback
+
+    if not is_loopback(urlsplit(place).hostname or ""):
+        _refuse_offline(place, settings)
+    return WebSource(place)
+
+
+def _refuse_offline(place: str, settings: Settings) -> None:
     """Raise ModelUnavailable where a source lies elsewhere and this machine is to stay alone."""
     if settings.offline:
         raise ModelUnavailable(
@@ -53,5 +62,7 @@ def refuse_offline(place: str, settings: Settings) -> None:
 SOURCES: Final[Mapping[str, Callable[[str, Settings], Source]]] = {
     "": _open_folder,
     "file": _open_file_url,
+    "http": _open_website,
+    "https": _open_website,
 }
 """Scheme of the place -> what opens it; a folder has none, any other is an object store's."""

@@ -1,24 +1,27 @@
-"""Files that are fetched a few at a time, ahead of who reads them."""
+"""Work that is done a few pieces at a time, ahead of who takes its results."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 from ibid.errors import UnreadableDocument
-from ibid.protocols import Fetched, SourceFile
+
+GivenT = TypeVar("GivenT")
+FoundT = TypeVar("FoundT")
 
 
-def fetch_ahead(
-    files: Iterable[SourceFile], bring: Callable[[SourceFile], Fetched], *, most: int
-) -> Generator[Fetched, None, None]:
-    """What `bring` gives for each file, in order; at most so many are brought or wait."""
-    pending: deque[Future[Fetched]] = deque()
+def map_ahead(
+    given: Iterable[GivenT], find: Callable[[GivenT], FoundT], *, most: int
+) -> Generator[FoundT, None, None]:
+    """What `find` gives for each, in order; at most so many are worked on or wait."""
+    pending: deque[Future[FoundT]] = deque()
     with ThreadPoolExecutor(most, thread_name_prefix="ibid-fetching") as threads:
         try:
-            for file in files:
-                pending.append(threads.submit(bring, file))
+            for one in given:
+                pending.append(threads.submit(find, one))
                 if len(pending) >= most:
                     yield pending.popleft().result()
             while pending:

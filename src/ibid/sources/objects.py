@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 
 from ibid.errors import BadSetting, IbidError, InputError, UnreadableDocument
 from ibid.protocols import Fetched, FileStat, SourceFile
-from ibid.sources.ahead import fetch_ahead, refuse_size
+from ibid.sources.ahead import map_ahead, refuse_size
 from ibid.sources.patterns import MAX_BYTES
 from ibid.sources.walk import Walk, refuse_name
 
@@ -100,7 +100,7 @@ class ObjectSource:
         with TemporaryDirectory(prefix="ibid-objects-") as folder:
             places = (Path(folder) / str(number) for number in itertools.count())
             bring = partial(self._bring, places=places, max_bytes=max_bytes)
-            with closing(fetch_ahead(files, bring, most=FETCHED_AT_ONCE)) as fetched:
+            with closing(map_ahead(files, bring, most=FETCHED_AT_ONCE)) as fetched:
                 yield fetched
 
     def read_text(self, path: str) -> str | None:

@@ -1,0 +1,1 @@
+"""Websites as sources: lists of pages, and pages that are asked for politely."""
