@@ -297,5 +297,7 @@ def fetch_hits(snapshot: Snapshot, fused: Sequence[Fused]) -> tuple[Hit, ...]:
     """The fused rows with their passages and documents, ranked from 1."""
     found = snapshot.passages([one.row for one in fused])
     return rank_hits(
-        Hit(0, one.score, *found[one.row], one.contributions) for one in fused if one.row in found
+        Hit(0, one.score, *found[one.row], dict(one.contributions))
+        for one in fused
+        if one.row in found
     )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from ibid.errors import BadSetting
 from ibid.protocols import Scored
-from ibid.ranking.order import best_first
+from ibid.ranking.order import order_rows
 from ibid.records import Contribution
 
 Fusion: TypeAlias = Literal["rrf", "minmax", "standard", "best"]
@@ -26,6 +26,28 @@ class Fused:
     row: int
     score: float
     contributions: Mapping[str, Contribution]
+
+
+Given: TypeAlias = Mapping[int, tuple[int, float, float]]
+"""What one run gave each of its rows: the fields of a Contribution."""
+
+
+class _Contributions(Mapping[str, Contribution]):
+    """What the runs gave one row, by name, made when it is asked for: of most rows it never is."""
+
+    __slots__ = ("_row", "_runs")
+
+    def __init__(self, row: int, runs: Mapping[str, Given]) -> None:
+        self._row, self._runs = row, runs
+
+    def __getitem__(self, name: str) -> Contribution:
+        return Contribution(*self._runs[name][self._row])
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, given in self._runs.items() if self._row in given)
+
+    def __len__(self) -> int:
+        return sum(self._row in given for given in self._runs.values())
 
 
 def fuse(
@@ -52,40 +74,47 @@ def fuse_rrf(runs: Runs, *, k: float = 60, weights: Weights | None = None) -> li
     Raises BadSetting for a negative k or weight, and for a weight of no run.
     """
     weights = _check_weights(runs, weights or {}, k)
-    contributions: dict[int, dict[str, Contribution]] = defaultdict(dict)
-    for name, run in runs.items():
-        weight = weights.get(name, 1.0)
-        for rank, scored in enumerate(run if weight else (), start=1):
-            contributions[scored.row].setdefault(
-                name, Contribution(rank, scored.score, weight / (k + rank))
-            )
-    return _sum_shares(contributions)
+    return _sum_shares(
+        {
+            name: _give(run, [weight / (k + rank) for rank in range(1, len(run) + 1)])
+            for name, run in runs.items()
+            if (weight := weights.get(name, 1.0))
+        }
+    )
 
 
 def _fuse_scores(runs: Runs, scale: Scale, weights: Weights | None) -> list[Fused]:
     """The rows of all runs by the weighted mean of scaled scores, 0 where a run lacks a row."""
     weights = _check_weights(runs, weights or {})
     total = math.fsum(weights.get(name, 1.0) for name in runs)
-    contributions: dict[int, dict[str, Contribution]] = defaultdict(dict)
+    given = {}
     for name, run in runs.items():
-        if not run or not weights.get(name, 1.0):
-            continue
-        weight = weights.get(name, 1.0) / total
-        scaled = scale([scored.score for scored in run])
-        for rank, (scored, share) in enumerate(zip(run, scaled, strict=True), start=1):
-            contributions[scored.row].setdefault(
-                name, Contribution(rank, scored.score, weight * share)
-            )
-    return _sum_shares(contributions)
+        weight = weights.get(name, 1.0) / total if run else 0.0
+        if weight:
+            scaled = scale([scored.score for scored in run])
+            given[name] = _give(run, [weight * share for share in scaled])
+    return _sum_shares(given)
 
 
-def _sum_shares(contributions: Mapping[int, Mapping[str, Contribution]]) -> list[Fused]:
-    # The exact sum does not depend on the order of the runs, so rows that tie do so always.
-    totals = {
-        row: math.fsum(given.share for given in parts.values())
-        for row, parts in contributions.items()
+def _give(run: Sequence[Scored], shares: Sequence[float]) -> Given:
+    """What a run gives its rows; of one that it repeats, the first counts."""
+    # From the last, since a dict keeps what was put last.
+    return {
+        scored.row: (rank, scored.score, share)
+        for rank, scored, share in zip(
+            range(len(run), 0, -1), reversed(run), reversed(shares), strict=True
+        )
     }
-    return [Fused(row.row, row.score, contributions[row.row]) for row in best_first(totals)]
+
+
+def _sum_shares(runs: Mapping[str, Given]) -> list[Fused]:
+    shares: dict[int, list[float]] = defaultdict(list)
+    for given in runs.values():
+        for row, (_, _, share) in given.items():
+            shares[row].append(share)
+    # The exact sum does not depend on the order of the runs, so rows that tie do so always.
+    totals = {row: math.fsum(given) for row, given in shares.items()}
+    return [Fused(row, totals[row], _Contributions(row, runs)) for row in order_rows(totals)]
 
 
 # -- how the scores of a run are made comparable to those of another ------------------------------

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from ibid.protocols import Scored
 from ibid.ranking.fusion import Fused, Runs
+from ibid.ranking.order import best_first
 
 Unit: TypeAlias = Literal["passages", "documents"]
 
@@ -27,11 +28,9 @@ def add_document_scores(
     stand in the order of insertion.
     """
     around = {scored.row: weight * scored.score for scored in documents}
-    summed = [
-        Scored(scored.row, scored.score + around.get(first_rows[scored.row], 0.0))
-        for scored in passages
-    ]
-    return sorted(summed, key=lambda scored: (-scored.score, scored.row))
+    return best_first(
+        {one.row: one.score + around.get(first_rows[one.row], 0.0) for one in passages}
+    )
 
 
 def keep_best_passages(runs: Runs, first_rows: FirstRows) -> dict[str, list[Scored]]:
