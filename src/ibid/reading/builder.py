@@ -44,27 +44,44 @@ def trim_text(text: str) -> str:
     return text[text.rfind("\n", 0, len(text) - len(indented)) + 1 :]
 
 
+def join_words(text: str) -> str:
+    """The text in one line, with one space between two words."""
+    # Of printable characters the blank alone is white space.
+    return text.strip() if text.isprintable() and "  " not in text else " ".join(text.split())
+
+
 def format_table(rows: Sequence[Sequence[str]], *, header: bool) -> str:
     """The rows as Markdown: one line each, `| --- |` below the first one if it is a header."""
     width = max(map(len, rows), default=0)
     if width * len(rows) > MAX_CELLS:
         width = 0
-    lines = []
-    for row in rows:
-        if len(row) >= width and _is_plain(line := " | ".join(row), len(row)):
-            lines.append(f"| {line} |")
-            continue
-        cells = [" ".join(cell.split()).replace("|", "\\|") for cell in row]
-        lines.append(f"| {' | '.join(cells + [''] * (width - len(cells)))} |")
-    if header and lines:
-        lines.insert(1, "|" + " --- |" * (width or len(rows[0])))
-    return "\n".join(lines)
+    table = _join_plain(rows, width) or "\n".join(_join_cells(row, width) for row in rows)
+    if not header or not table:
+        return table
+    first, line_end, rest = table.partition("\n")
+    return f"{first}\n|{' --- |' * (width or len(rows[0]))}{line_end}{rest}"
 
 
-def _is_plain(line: str, count: int) -> bool:
-    """True for so many joined cells that need no change: no bar in them, no white space to mend."""
-    plain = line.isprintable() and "  " not in line and line.count("|") == count - 1
-    return plain and line[:1] != " " and line[-1:] != " "
+def _join_plain(rows: Sequence[Sequence[str]], width: int) -> str:
+    """The lines of rows whose cells need no change, made all at once; empty for others.
+
+    Such cells have no bar in them, no white space to mend, and there are as many in every row.
+    """
+    lines = " |\n| ".join(map(" | ".join, rows))
+    table = f"| {lines} |"
+    plain = (
+        min(map(len, rows), default=0) >= max(width, 1)
+        and table.count("\n") == len(rows) - 1
+        and table.count("|") == sum(map(len, rows)) + len(rows)
+        and "  " not in table
+        and table.replace("\n", "").isprintable()
+    )
+    return table if plain else ""
+
+
+def _join_cells(row: Sequence[str], width: int) -> str:
+    cells = [join_words(cell).replace("|", "\\|") for cell in row]
+    return f"| {' | '.join(cells + [''] * (width - len(cells)))} |"
 
 
 def join_lines(lines: Iterable[str]) -> str:

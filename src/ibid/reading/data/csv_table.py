@@ -7,9 +7,8 @@ import io
 import re
 import sys
 from collections import Counter
-from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from ibid.errors import EmptyDocument
 from ibid.reading.builder import DocumentBuilder, normalize_text
@@ -29,8 +28,7 @@ _MAX_LINES: Final = 1000  # of one cell: more come from a quote that nobody clos
 _SAID: Final = re.compile(r"sep=(.)\n")  # how a spreadsheet program says its delimiter
 
 
-@dataclass(frozen=True, slots=True)
-class _Record:
+class _Record(NamedTuple):
     """The cells of one record, its number in the file and its first and last line."""
 
     cells: list[str]
@@ -116,10 +114,10 @@ def _number_records(reader: Reader, line: int) -> list[_Record]:
     records = []
     before = 0
     for number, cells in enumerate(reader, 1):
+        last = reader.line_num
         if any(map(str.strip, cells)):
-            lines = (before + line, reader.line_num + line - 1)
-            records.append(_Record(cells, number, lines))
-        before = reader.line_num
+            records.append(_Record(cells, number, (before + line, last + line - 1)))
+        before = last
     return records
 
 
@@ -131,4 +129,4 @@ def _find_width(records: list[_Record]) -> int:
 
 def _is_caption(record: _Record) -> bool:
     """True for a record of one cell: a title or a note rather than a row."""
-    return sum(map(bool, map(str.strip, record.cells))) == 1
+    return len(list(islice(filter(None, map(str.strip, record.cells)), 2))) == 1

@@ -16,6 +16,7 @@ from ibid.records import BlockKind, Document
 _CHARACTERS_A_PAGE: Final = 6000
 _MAX_COLUMNS: Final = 40  # of objects that are shown as rows
 _MAX_ROW: Final = 400  # characters, in the mean; longer ones read better line by line
+_NESTED: Final = frozenset({dict, list})
 _WORDS: Final = {None: "", True: "true", False: "false"}
 
 
@@ -99,7 +100,7 @@ class _Outline:
         if isinstance(value, dict):
             for key, item in value.items():
                 self._gather(item, f"{path}.{key}" if path else key)
-        elif isinstance(value, list) and not all(map(_is_scalar, value)):
+        elif isinstance(value, list) and not _is_flat(value):
             self._flush()
             self._put_list(value, path)
         elif text := _show(value):
@@ -128,15 +129,18 @@ class _Outline:
         self._lines.clear()
 
 
-def _is_scalar(value: Any) -> bool:
-    return not isinstance(value, dict | list)
+def _is_flat(items: list[Any]) -> bool:
+    """True for a list without an object or a list in it."""
+    return _NESTED.isdisjoint(map(type, items))
 
 
 def _show(value: Any) -> str:
     """A scalar, or a list of them, as text."""
     if isinstance(value, str):
         return value
-    return ", ".join(map(_show, value)) if isinstance(value, list) else _WORDS[value]
+    if isinstance(value, list):
+        return ", ".join([item if isinstance(item, str) else _show(item) for item in value])
+    return _WORDS[value]
 
 
 def _find_columns(items: list[Any]) -> list[str]:
@@ -148,7 +152,7 @@ def _find_columns(items: list[Any]) -> list[str]:
         return []
     length = 0
     for cell in _iterate_cells(items):
-        nested = isinstance(cell, list) and not all(map(_is_scalar, cell))
+        nested = isinstance(cell, list) and not _is_flat(cell)
         if nested or isinstance(cell, dict) or "\n" in (shown := _show(cell)):
             return []
         length += len(shown)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from html import unescape
-from typing import Final
+from typing import Final, NamedTuple
 
 from ibid.reading.builder import DocumentBuilder, join_lines, normalize_text
 from ibid.reading.encodings import decode_bytes
@@ -26,8 +25,7 @@ _MARKUP: Final = re.compile(r"</?[a-zA-Z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}")
 _SENTENCE_END: Final = re.compile(r"""[.!?…。！？]["')\]»”’]*$""")
 
 
-@dataclass(frozen=True, slots=True)
-class _Cue:
+class _Cue(NamedTuple):
     """One cue: when it is shown, in seconds, its text and its lines in the file."""
 
     start: float
@@ -73,9 +71,9 @@ def _parse(source: str) -> Iterator[_Cue]:
         shown = _take_text(lines[i + 1 : end], last=end == len(lines))
         text = _clean(shown)
         if text and text != before:
-            yield _Cue(
-                _as_seconds(timing, 1), _as_seconds(timing, 5), text, (i + 1, i + 1 + len(shown))
-            )
+            begin, over = timing.group(1, 2, 3, 4), timing.group(5, 6, 7, 8)
+            lines_of_cue = (i + 1, i + 1 + len(shown))
+            yield _Cue(_as_seconds(*begin), _as_seconds(*over), text, lines_of_cue)
         before = text
 
 
@@ -97,15 +95,18 @@ def _take_text(lines: list[str], *, last: bool) -> list[str]:
 
 def _clean(lines: list[str]) -> str:
     """The text of a cue in one line, who speaks before what is said."""
-    text = join_lines(filter(None, (" ".join(line.split()) for line in lines)))
+    if len(lines) == 1:
+        text = " ".join(lines[0].split())
+    else:
+        text = join_lines(filter(None, (" ".join(line.split()) for line in lines)))
     if "<" in text or "{" in text:
         text = _MARKUP.sub("", _VOICE.sub(r"\1: ", text))
-    return unescape(text).strip()
+    return unescape(text).strip() if "&" in text else text.strip()
 
 
-def _as_seconds(timing: re.Match[str], group: int) -> float:
-    hours, minutes, seconds, fraction = (timing[group + i] or "0" for i in range(4))
-    return int(hours) * 3600 + int(minutes) * 60 + int(seconds) + float(f"0.{fraction}")
+def _as_seconds(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> float:
+    whole = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
+    return whole + float(f"0.{fraction}") if fraction else whole
 
 
 def _group(cues: list[_Cue]) -> Iterator[list[_Cue]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Final, TypeAlias
 
 from ibid.reading.builder import DocumentBuilder, format_table
@@ -69,8 +70,14 @@ def is_header(row: Row) -> bool:
 def _is_sea_of_numbers(rows: Sequence[Row]) -> bool:
     if len(rows) <= _MAX_NUMBERS:
         return False
-    cells = [cell.strip() for row in rows for cell in row if cell.strip()]
-    return sum(1 for cell in cells if _NUMBER.fullmatch(cell)) >= len(cells) * _NUMERIC
+    most = sum(map(len, rows)) * (1 - _NUMERIC)  # words beyond which it can't be one any more
+    cells = words = 0
+    for cell in filter(None, map(str.strip, chain.from_iterable(rows))):
+        cells += 1
+        words += not _NUMBER.fullmatch(cell)
+        if words > most:
+            return False
+    return cells - words >= cells * _NUMERIC
 
 
 def _sum_up(rows: Sequence[Row], header: Row | None) -> list[list[str]]:

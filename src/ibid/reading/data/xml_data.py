@@ -9,7 +9,7 @@ from lxml import etree
 
 from ibid.errors import UnreadableDocument
 from ibid.reading.archive import parse_xml
-from ibid.reading.builder import DocumentBuilder, normalize_text
+from ibid.reading.builder import DocumentBuilder, join_words, normalize_text
 from ibid.reading.encodings import decode_bytes
 from ibid.reading.markup.html import append_html
 from ibid.reading.pages import report_pages
@@ -69,7 +69,7 @@ def _name(element: etree._Element) -> str:
 
 def _collect_text(element: etree._Element) -> str:
     text = "".join(map(str, element.itertext())) if len(element) else element.text or ""
-    return " ".join(text.split())
+    return join_words(text)
 
 
 def _find_title(root: etree._Element) -> str:
@@ -90,25 +90,26 @@ class _Walker:
         self._flush()
 
     def _visit(self, element: etree._Element, level: int) -> None:
-        label = " ".join([_name(element), *_list_attributes(element)])
+        attributes = _list_attributes(element)
+        label = " ".join([_name(element), *attributes]) if attributes else _name(element)
         if not len(element):
             text = _collect_text(element)
-            if text or element.attrib:
+            if text or attributes:
                 self._lines.append(f"{label}: {text}" if text else label)
         elif _is_mixed(element):
             self._flush()
             self._builder.append(BlockKind.PARAGRAPH, _collect_text(element))
         else:
             self._flush()
-            if element.attrib:
+            if attributes:
                 self._lines.append(label)
             self._visit_children(element, level)
             self._flush()
 
     def _visit_children(self, element: etree._Element, level: int) -> None:
         for number, child in enumerate(element):
-            text = "" if number else _collect_text(child)
-            if text and _name(child) in _HEADINGS and not len(child):
+            opens = not number and not len(child) and _name(child) in _HEADINGS
+            if opens and (text := _collect_text(child)):
                 self._builder.append(BlockKind.HEADING, text, level=min(level, 6))
             else:
                 self._visit(child, level + 1)
@@ -120,12 +121,13 @@ class _Walker:
 
 def _is_mixed(element: etree._Element) -> bool:
     """True for an element with text of its own beside its elements."""
-    own = [element.text, *(child.tail for child in element)]
-    return any(text and not text.isspace() for text in own)
+    if element.text and not element.text.isspace():
+        return True
+    return any((tail := child.tail) and not tail.isspace() for child in element)
 
 
 def _list_attributes(element: etree._Element) -> list[str]:
-    return [f"{etree.QName(key).localname}={value!s}" for key, value in element.attrib.items()]
+    return [f"{str(key).rpartition('}')[2]}={value!s}" for key, value in element.items()]
 
 
 def _put_feed(builder: DocumentBuilder, root: etree._Element) -> str:

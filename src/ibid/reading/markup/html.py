@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
@@ -131,8 +130,8 @@ def _flatten(source: str) -> str:
         return tag[0] if min(before, depth) < _MAX_DEPTH else ""
 
     # No deeper than there are elements that nest.
-    opened = Counter(_OPENED.findall(source)) if source.count("<") > _MAX_DEPTH else {}
-    if sum(n for tag, n in opened.items() if tag.lower() not in _UNNESTED) <= _MAX_DEPTH:
+    opened = _OPENED.findall(source) if source.count("<") > _MAX_DEPTH else []
+    if len(opened) - sum(map(_UNNESTED.__contains__, opened)) <= _MAX_DEPTH:
         return source
     return _TAG.sub(keep, source)
 
@@ -186,14 +185,11 @@ class _Walker:
         if not is_seen(node):
             return False
         tag = node.tag or ""
-        if tag == "br":
-            self._pieces.append(_LINE_BREAK)
-        elif tag not in BLOCKS:
-            self._pieces.append(stand_in(node))
-        else:
+        if tag in BLOCKS:
             self._flush()
             handle = _ENTER.get(tag)
             return handle(self, node) if handle else True
+        self._pieces.append(_LINE_BREAK if tag == "br" else stand_in(node))
         return True
 
     def _leave(self, node: LexborNode) -> None:

@@ -28,6 +28,7 @@ BLOCKS: Final = _names(
     " optgroup option p pre search section select summary table tbody td tfoot th thead tr ul"
     " caption textarea"
 )
+_CELLS: Final = frozenset({"td", "th"})
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _SPACE: Final = re.compile(r"[ \t\n\r\f\xa0]+")
 
@@ -124,7 +125,7 @@ def read_rows(table: LexborNode) -> tuple[list[list[str]], bool]:
     for row in table.css("tr"):
         if not is_seen(row):
             continue
-        cells = [cell for cell in _children(row) if cell.tag in ("td", "th") and is_seen(cell)]
+        cells = list(_find_cells(row))
         if not grid and cells:
             header = all(cell.tag == "th" for cell in cells) or _stands_in_head(row)
         grid.append(_place_cells(cells, taken))
@@ -146,6 +147,9 @@ def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, st
             column += 1
         placed[column] = _collect_cell(cell)
         attributes = cell.attributes
+        if not attributes:
+            column += 1
+            continue
         rows = _read_span(attributes, "rowspan")
         for _ in range(_read_span(attributes, "colspan")):
             if rows > 1 and column < _MAX_COVERED:
@@ -159,14 +163,14 @@ def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, st
 def _collect_cell(cell: LexborNode) -> str:
     """The text of a cell that is seen; most hold one piece of it and nothing else."""
     only = cell.first_child
-    if only is None or only.next is not None or not only.is_text_node:
+    if only is None:
+        return ""
+    if only.next is not None or not only.is_text_node:
         return collect_text(cell)
     return squeeze(only.text_content or "").strip()
 
 
 def _read_span(attributes: Mapping[str, str | None], name: str) -> int:
-    if not attributes:
-        return 1
     value = attributes.get(name) or "1"
     return min(max(int(value), 1), _MAX_SPAN) if re.fullmatch(r"\d{1,9}", value) else 1
 
@@ -175,8 +179,10 @@ def _stands_in_head(row: LexborNode) -> bool:
     return row.parent is not None and row.parent.tag == "thead"
 
 
-def _children(node: LexborNode) -> Iterator[LexborNode]:
-    child = node.first_child
+def _find_cells(row: LexborNode) -> Iterator[LexborNode]:
+    """The cells of a row that are seen."""
+    child = row.first_child
     while child is not None:
-        yield child
+        if child.tag in _CELLS and (not child.attributes or is_seen(child)):
+            yield child
         child = child.next

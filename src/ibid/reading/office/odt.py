@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from lxml import etree
@@ -30,6 +29,15 @@ from ibid.records import BlockKind, Document
 
 _BYTES_A_PAGE: Final = 15_000  # of XML
 _MAX_SPAN: Final = 1000  # columns or rows that one cell covers or is repeated over
+_PARAGRAPH: Final = f"{TEXT}p"
+_HEADING: Final = f"{TEXT}h"
+_STYLE_NAME: Final = f"{TEXT}style-name"
+_TABLE: Final = f"{TABLE}table"
+_CELL: Final = f"{TABLE}table-cell"
+_COVERED: Final = f"{TABLE}covered-table-cell"
+_COLUMNS: Final = f"{TABLE}number-columns-spanned"
+_ROWS: Final = f"{TABLE}number-rows-spanned"
+_REPEATED_CELLS: Final = f"{TABLE}number-columns-repeated"
 _CODE_STYLE: Final = "Preformatted_20_Text"
 # What is no text of the page, or stands on every one of it.
 _SKIPPED: Final = frozenset(
@@ -133,6 +141,7 @@ class _Walker:
         self.title: str | None = None
         self._document = document
         self._styles = read_styles(document)
+        self._monospaced = self._styles.is_code(["Standard"])  # all of it: then it is no code
         self._counts: dict[str, dict[int, int]] = {}  # by list style; "" is the outline of headings
         self._lists: list[str] = []  # styles of the lists that are open
         self._code: list[str] = []  # lines of the code block at hand
@@ -140,18 +149,9 @@ class _Walker:
     def walk(self, container: etree._Element) -> None:
         """Put every block of a body, a section, a cell or a text frame in its order."""
         for node in container:
-            if node.tag == f"{TEXT}h":
-                self._put_heading(node, read_count(node, f"{TEXT}outline-level", 1))
-            elif node.tag == f"{TEXT}p":
-                self._put_paragraph(node)
-            elif node.tag == f"{TEXT}list":
-                self._put_list(node)
-            elif node.tag == f"{TABLE}table":
-                self._put_table(node)
-            elif node.tag == f"{DRAW}frame":
-                self.walk_frame(node)
-            elif node.tag not in _SKIPPED:
-                self.walk(node)
+            tag = str(node.tag)
+            if tag not in _SKIPPED:
+                _PUT.get(tag, _Walker.walk)(self, node)
 
     def walk_frame(self, frame: etree._Element) -> None:
         """Put what a frame or a shape shows: text, a table, an equation, the data of a chart."""
@@ -159,8 +159,8 @@ class _Walker:
         if root is None:
             self.walk(frame)
             return
-        for table in root.iter(f"{TABLE}table"):
-            self._put_table(table)
+        for table in root.iter(_TABLE):
+            self.put_table(table)
 
     def finish(self) -> None:
         """Put the code that is still open, and end the list when nothing of it is."""
@@ -175,14 +175,16 @@ class _Walker:
         return " ".join(" ".join(self._read(node).text for node in nodes).split())
 
     def _read(self, node: etree._Element) -> Inline:
-        bases = self._styles.find_bases(node.get(f"{TEXT}style-name"))
-        plain = self._styles.is_code(["Standard"])
-        code = not plain and (_CODE_STYLE in bases or self._styles.is_code(bases))
+        bases = self._styles.find_bases(node.get(_STYLE_NAME))
+        code = not self._monospaced and (_CODE_STYLE in bases or self._styles.is_code(bases))
         inline = Inline(self._document, self._styles, monospace=code)
         inline.read(node)
-        return replace(inline, code=inline.code and not plain)
+        inline.code = inline.code and not self._monospaced
+        return inline
 
-    def _put_heading(self, node: etree._Element, level: int) -> None:
+    def put_heading(self, node: etree._Element) -> None:
+        """A heading, with its number where it has one."""
+        level = read_count(node, f"{TEXT}outline-level", 1)
         inline = self._read(node)
         label = ""
         if self._styles.outline and node.get(f"{TEXT}is-list-header") != "true":
@@ -196,8 +198,9 @@ class _Walker:
             self.builder.append(BlockKind.HEADING, f"{label} {text}".strip(), level=level)
         self._put_attached(inline)
 
-    def _put_paragraph(self, node: etree._Element) -> None:
-        if "Title" in self._styles.find_bases(node.get(f"{TEXT}style-name")):
+    def put_paragraph(self, node: etree._Element) -> None:
+        """A paragraph, a line of code, or the title of the text."""
+        if "Title" in self._styles.find_bases(node.get(_STYLE_NAME)):
             self._put_heading_of_page(node)
             return
         inline = self._read(node)
@@ -232,8 +235,9 @@ class _Walker:
             self.finish()
             self.walk_frame(frame)
 
-    def _put_list(self, node: etree._Element) -> None:
-        style = node.get(f"{TEXT}style-name") or (self._lists[-1] if self._lists else "-")
+    def put_list(self, node: etree._Element) -> None:
+        """A list, each item with its label."""
+        style = node.get(_STYLE_NAME) or (self._lists[-1] if self._lists else "-")
         if not self._lists and node.get(f"{TEXT}continue-numbering") != "true":
             self._counts.pop(style, None)
         self._lists.append(style)
@@ -266,7 +270,7 @@ class _Walker:
             del counts[deeper]
         return write_label(levels, counts, level)
 
-    def _put_table(self, table: etree._Element) -> None:
+    def put_table(self, table: etree._Element) -> None:
         """A table of data, row by row; one that only frames text is walked."""
         rows = list(_find_rows(table))
         if all(sum(1 for _ in _find_cells(row)) < 2 for row in rows):
@@ -281,7 +285,7 @@ class _Walker:
         for inline in attached:
             self._put_attached(inline)
         for nested in inner:
-            self._put_table(nested)
+            self.put_table(nested)
 
     def _read_grid(
         self, rows: list[etree._Element], attached: list[Inline], inner: list[etree._Element]
@@ -292,14 +296,13 @@ class _Walker:
         for row in rows:
             texts: list[str] = []
             for cell in row:
-                if cell.tag not in (f"{TABLE}table-cell", f"{TABLE}covered-table-cell"):
+                if cell.tag not in (_CELL, _COVERED):
                     continue
                 text = self._read_cell(cell, attached, inner)
-                span = _read_span(cell, "number-columns-spanned")
-                high = _read_span(cell, "number-rows-spanned")
-                for _ in range(_read_span(cell, "number-columns-repeated")):
+                span, high = _read_span(cell, _COLUMNS), _read_span(cell, _ROWS)
+                for _ in range(_read_span(cell, _REPEATED_CELLS)):
                     column = len(texts)
-                    if column in below and cell.tag == f"{TABLE}covered-table-cell":
+                    if column in below and cell.tag == _COVERED:
                         texts.append(text or below[column][1])
                     else:
                         texts.append(text)
@@ -314,17 +317,26 @@ class _Walker:
     ) -> str:
         """The words of a cell as one line; what hangs on them and tables in it are set aside."""
         texts: list[str] = []
-        for node in cell.iter(f"{TEXT}p", f"{TEXT}h", f"{TABLE}table"):
-            owner = next(node.iterancestors(f"{TABLE}table-cell", f"{TABLE}covered-table-cell"))
-            if owner is not cell:
+        plain = len(cell) == 1 and not len(cell[0])  # as most are: nothing in it is another's
+        for node in cell.iter(_PARAGRAPH, _HEADING, _TABLE):
+            if not plain and next(node.iterancestors(_CELL, _COVERED)) is not cell:
                 continue
-            if node.tag == f"{TABLE}table":
+            if node.tag == _TABLE:
                 inner.append(node)
-            elif _is_own(node, cell):
+            elif plain or _is_own(node, cell):
                 inline = self._read(node)
                 attached.append(inline)
                 texts.append(inline.text)
         return " ".join(" ".join(texts).split())
+
+
+_PUT: Final[dict[str, Callable[[_Walker, etree._Element], None]]] = {
+    _HEADING: _Walker.put_heading,
+    _PARAGRAPH: _Walker.put_paragraph,
+    f"{TEXT}list": _Walker.put_list,
+    _TABLE: _Walker.put_table,
+    f"{DRAW}frame": _Walker.walk_frame,
+}
 
 
 def _is_own(node: etree._Element, cell: etree._Element) -> bool:
@@ -346,8 +358,8 @@ def _find_rows(table: etree._Element) -> Iterator[etree._Element]:
 
 
 def _find_cells(row: etree._Element) -> Iterator[etree._Element]:
-    return row.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell")
+    return row.iterchildren(_CELL, _COVERED)
 
 
 def _read_span(cell: etree._Element, name: str) -> int:
-    return min(max(read_count(cell, TABLE + name, 1), 1), _MAX_SPAN)
+    return min(max(read_count(cell, name, 1), 1), _MAX_SPAN)

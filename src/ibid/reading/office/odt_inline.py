@@ -64,7 +64,8 @@ class Inline:
     def _add(self, text: str | None) -> None:
         if text:
             self.code = self.code and (self.monospace or not text.strip())
-            text = _SPACE.sub(" ", text)
+            if "  " in text or not text.isprintable():
+                text = _SPACE.sub(" ", text)
             at_start = not self.pieces or self.pieces[-1].endswith((" ", "\n"))
             self.pieces.append(text.removeprefix(" ") if at_start else text)
 

@@ -22,6 +22,7 @@ DRAW: Final = _ODF + "drawing:1.0}"
 STYLE: Final = _ODF + "style:1.0}"
 META: Final = _ODF + "meta:1.0}"
 PRESENTATION: Final = _ODF + "presentation:1.0}"
+_COUNT: Final = re.compile("[0-9]{1,9}")
 _FO: Final = _ODF + "xsl-fo-compatible:1.0}"
 DC: Final = "{http://purl.org/dc/elements/1.1/}"
 
@@ -137,7 +138,7 @@ def _read_levels(node: etree._Element) -> dict[int, etree._Element]:
 def read_count(node: etree._Element, name: str, default: int) -> int:
     """A whole number among the attributes of an element."""
     value = node.get(name)
-    return int(value) if value and re.fullmatch("[0-9]{1,9}", value) else default
+    return int(value) if value and _COUNT.fullmatch(value) else default
 
 
 def write_label(levels: dict[int, etree._Element], counts: dict[int, int], level: int) -> str:
