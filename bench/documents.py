@@ -56,8 +56,12 @@ def list_texts(section: Section) -> list[str]:
 
 
 def make_text(sections: Sequence[Section]) -> bytes:
-    """Plain paragraphs."""
-    return "\n\n".join(text for s in sections for text in list_texts(s)).encode()
+    """Plain paragraphs, the rows of a table being the lines of one."""
+    parts = []
+    for section in sections:
+        rows = "\n".join("  ".join(row) for row in section.rows)
+        parts += [section.heading, *section.paragraphs, rows]
+    return "\n\n".join(parts).encode()
 
 
 def make_markdown(sections: Sequence[Section]) -> bytes:

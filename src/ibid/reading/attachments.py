@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Final, TypeAlias
 
 from ibid.errors import InputError, UnreadableDocument, UnsupportedFormat
 from ibid.reading.pages import hold_page_reports
@@ -13,18 +13,36 @@ from ibid.reading.registry import read_bytes
 from ibid.records import Document
 
 _MAX_DEPTH: Final = 8  # files in files in files
-_depth = 0
+_MAX_FILES: Final = 1000  # in one file, however deep
+_MAX_BYTES: Final = 512 << 20  # of them all
+
+Content: TypeAlias = bytes | Callable[[], Document]
+"""A file inside another: its bytes, or what makes its document where it is no file of its own."""
 
 
-def read_attachments(files: Iterable[tuple[str, bytes]]) -> tuple[list[Document], list[str]]:
+@dataclass(slots=True)
+class _Opened:
+    """What has been opened of the file at hand: how deep this one lies, how many and how large."""
+
+    depth: int = 0
+    files: int = 0
+    bytes: int = 0
+
+
+_opened = _Opened()
+
+
+def read_attachments(files: Iterable[tuple[str, Content]]) -> tuple[list[Document], list[str]]:
     """The documents of those named files that can be read, and a line of text for each file."""
     documents: dict[str, Document] = {}
     lines = []
-    for name, data in files:
+    if not _opened.depth:
+        _opened.files = _opened.bytes = 0
+    for name, content in files:
         line = f"Attachment: {name}"
         try:
-            with _go_deeper(), hold_page_reports():
-                document = read_bytes(data, name)
+            with _go_deeper(content), hold_page_reports():
+                document = content() if callable(content) else read_bytes(content, name)
         except UnsupportedFormat:
             pass
         except InputError as error:
@@ -47,12 +65,17 @@ def make_unique(name: str, taken: Iterable[str]) -> str:
 
 
 @contextmanager
-def _go_deeper() -> Iterator[None]:
-    global _depth
-    if _depth >= _MAX_DEPTH:
+def _go_deeper(content: Content) -> Iterator[None]:
+    """Within it a file inside another is read. Raises UnreadableDocument where that is too much."""
+    if _opened.depth >= _MAX_DEPTH:
         raise UnreadableDocument(f"more than {_MAX_DEPTH} files one within the other")
-    _depth += 1
+    _opened.files += 1
+    _opened.bytes += 0 if callable(content) else len(content)
+    if _opened.files > _MAX_FILES or _opened.bytes > _MAX_BYTES:
+        limits = f"{_MAX_FILES} files or {_MAX_BYTES >> 20} MiB"
+        raise UnreadableDocument(f"more than {limits} inside one file")
+    _opened.depth += 1
     try:
         yield
     finally:
-        _depth -= 1
+        _opened.depth -= 1

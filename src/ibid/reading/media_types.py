@@ -161,6 +161,12 @@ def guess_media_type(name: str, head: bytes) -> str:
     return UNKNOWN
 
 
+def find_extension(media_type: str) -> str:
+    """The extension that files of a type have by rule, with its dot; empty for an unknown type."""
+    extensions = _EXTENSIONS.get(media_type, "").split()
+    return f".{extensions[0]}" if extensions else ""
+
+
 def is_textual(media_type: str) -> bool:
     """True for the types whose files hold text that a person can read as it stands."""
     return media_type.startswith("text/") or media_type in _TEXTUAL

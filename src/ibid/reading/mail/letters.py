@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from functools import partial
 from itertools import groupby
 from typing import Final
 
-from ibid.errors import InputError, UnreadableDocument, UnsupportedFormat
+from ibid.errors import UnreadableDocument
+from ibid.reading.attachments import read_attachments
 from ibid.reading.builder import DocumentBuilder, normalize_text
 from ibid.reading.markup.html import append_html
-from ibid.reading.registry import read_bytes
 from ibid.records import JSON, BlockKind, Document
 
 HEAD_FIELDS: Final = ("From", "To", "Cc", "Date")
@@ -84,7 +85,10 @@ def append_letter(builder: DocumentBuilder, letter: Letter) -> tuple[Document, .
         else:
             for text in _split_plain(normalize_text(body.text)):
                 builder.append(BlockKind.PARAGRAPH, text)
-    documents, lines = _read_attachments(letter.attachments)
+    documents, lines = read_attachments(
+        (name, partial(build_letter, content) if isinstance(content, Letter) else content)
+        for name, content in letter.attachments
+    )
     builder.append(BlockKind.PARAGRAPH, "\n".join(lines))
     return tuple(documents)
 
@@ -103,43 +107,10 @@ def _split_plain(text: str) -> Iterator[str]:
     """The paragraphs, those that are quoted apart from those that are not."""
 
     def kind(line: str) -> tuple[bool, bool]:
-        quoted = _QUOTE.match(line) is not None
-        return quoted, not line.strip(" \t>|")
+        if line[:1].isalnum():  # as most begin
+            return False, False
+        return _QUOTE.match(line) is not None, not line.strip(" \t>|")
 
     for (_, blank), lines in groupby(text.split("\n"), kind):
         if not blank:
             yield "\n".join(lines)
-
-
-def _read_attachments(
-    attachments: Sequence[tuple[str, bytes | Letter]],
-) -> tuple[list[Document], list[str]]:
-    """The documents of those that can be read, and a line for each attachment."""
-    documents: list[Document] = []
-    lines = []
-    taken: set[str] = set()
-    for name, content in attachments:
-        line = f"Attachment: {name}"
-        try:
-            document = (
-                build_letter(content) if isinstance(content, Letter) else read_bytes(content, name)
-            )
-        except UnsupportedFormat:
-            pass
-        except InputError as error:
-            line += f" (not read: {error.message})"
-        else:
-            id = _make_unique(name, taken)
-            documents.append(replace(document, id=id))
-        lines.append(line)
-    return documents, lines
-
-
-def _make_unique(name: str, taken: set[str]) -> str:
-    """The name, with a number before its extension where another one has it already."""
-    stem, dot, extension = name.rpartition(".") if "." in name else (name, "", "")
-    unique, number = name, 2
-    while unique in taken:
-        unique, number = f"{stem} ({number}){dot}{extension}", number + 1
-    taken.add(unique)
-    return unique

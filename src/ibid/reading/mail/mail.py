@@ -76,6 +76,8 @@ def read_mailbox(data: bytes, name: str) -> Document:
 def _split_mailbox(data: bytes) -> list[bytes]:
     """The messages of a mailbox; of any other file all of it."""
     data = data.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").lstrip()
+    if not data.startswith(b"From "):
+        return [data]
     starts = [
         match for match in _FROM_LINE.finditer(data) if _begins_paragraph(data, match.start())
     ]

@@ -12,11 +12,11 @@ from lxml import etree
 
 from ibid.errors import UnreadableDocument
 from ibid.reading.archive import Archive, open_archive, parse_xml
-from ibid.reading.builder import DocumentBuilder
-from ibid.reading.markup.html import append_html, decode_html, parse_html
+from ibid.reading.builder import DocumentBuilder, join_words
+from ibid.reading.markup.html import append_page, decode_html, parse_html
 from ibid.reading.markup.html_nodes import collect_raw, collect_text
 from ibid.reading.pages import report_pages
-from ibid.records import JSON, BlockKind, Document
+from ibid.records import JSON, BlockKind, BlockRow, Blocks, Document
 
 _CONTAINER: Final = "META-INF/container.xml"
 _ENCRYPTION: Final = "META-INF/encryption.xml"
@@ -182,13 +182,14 @@ def _put_page(
 ) -> None:
     """Put a page, below its title where it has one that none of its headings says."""
     page = parse_html(source)
-    shown = {_fold(collect_text(heading)) for heading in page.css("h1, h2, h3, h4, h5, h6")}
+    headings = page.css("h1, h2, h3, h4, h5, h6") if title else []
+    shown = {_fold(collect_text(heading)) for heading in headings}
     if title is None or any(_fold(known) in text for known in titles for text in shown):
-        append_html(builder, source)
+        append_page(builder, page)
         return
     own = collect_raw(page.css_first("title"))
     builder.append(BlockKind.HEADING, own if _fold(own) == _fold(title) else title, level=1)
-    append_html(builder, source, levels=1)
+    append_page(builder, page, levels=1)
 
 
 def _fold(text: str) -> str:
@@ -201,15 +202,16 @@ def _name_places(document: Document, known: set[str]) -> Document:
 
     A page that no entry names as a whole goes on with the chapter before it.
     """
-    blocks = []
+    rows: list[BlockRow] = []
     page: str | None = None
     chapter: str | None = None
-    for block in document.blocks:
-        if block.place != page:
-            page = block.place
+    for row in Blocks.of(document.blocks).rows:
+        kind, start, end, level, number, place, lines, boxes = row
+        if place != page:
+            page = place
             chapter = page if _fold(page or "") in known else chapter
-        text = " ".join(document.text[block.span].split())
-        if block.kind is BlockKind.HEADING and _fold(text) in known:
-            chapter = text
-        blocks.append(replace(block, place=chapter or block.place))
-    return replace(document, blocks=tuple(blocks))
+        if kind == BlockKind.HEADING:
+            text = join_words(document.text[start:end])
+            chapter = text if _fold(text) in known else chapter
+        rows.append((kind, start, end, level, number, chapter or place, lines, boxes))
+    return replace(document, blocks=Blocks(rows))

@@ -88,7 +88,11 @@ def read_html(data: bytes, name: str) -> Document:
 
 def append_html(builder: DocumentBuilder, source: str, *, levels: int = 0) -> None:
     """Put what a reader of a page sees, as `read_html` does; its headings `levels` deeper."""
-    tree = parse_html(source)
+    append_page(builder, parse_html(source), levels=levels)
+
+
+def append_page(builder: DocumentBuilder, tree: LexborHTMLParser, *, levels: int = 0) -> None:
+    """Put the same of a page that has been parsed."""
     if (root := tree.body or tree.root) is not None:
         _Walker(builder, levels).walk(root)
 

@@ -20,6 +20,7 @@ from ibid.reading.office.docx_styles import (
     read_value,
 )
 from ibid.reading.office.docx_tables import has_one_column, read_grid
+from ibid.reading.office.embedded import read_embedded
 from ibid.reading.office.ooxml import Package, Relation, open_package
 from ibid.reading.office.ooxml_drawing import read_graphic
 from ibid.reading.pages import report_pages
@@ -36,6 +37,7 @@ def read_docx(data: bytes, name: str, *, password: str | None = None) -> Documen
     Headings are known by style or outline level; lists and numbered headings keep their labels.
     A merged cell is repeated where it reaches. Paragraphs in a monospaced font are code. Notes
     and comments follow the paragraph they hang on, text boxes and charts the one they stand in.
+    Files embedded as objects are documents of their own.
     Page headers and footers are read only when there is nothing else. The title is the file's
     own, else the first heading of level 1; author and dates are metadata.
 
@@ -56,8 +58,12 @@ def read_docx(data: bytes, name: str, *, password: str | None = None) -> Documen
             for part in package.find_related(main, kind):
                 walker.walk(package.parse(part))
         walker.finish()
+    documents, lines = read_embedded(package, [main])
+    walker.builder.append(BlockKind.PARAGRAPH, "\n".join(lines))
     title, metadata = package.read_properties()
-    return walker.builder.build(title=title or walker.title, metadata=metadata)
+    return walker.builder.build(
+        title=title or walker.title, metadata=metadata, attachments=tuple(documents)
+    )
 
 
 @dataclass(frozen=True, slots=True)

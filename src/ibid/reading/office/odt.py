@@ -8,9 +8,10 @@ from typing import Final
 from lxml import etree
 
 from ibid.errors import UnreadableDocument
-from ibid.reading.builder import DocumentBuilder, format_table
+from ibid.reading.attachments import read_attachments
+from ibid.reading.builder import DocumentBuilder, format_table, join_words
 from ibid.reading.office.docx_styles import MAX_LEVEL
-from ibid.reading.office.odt_inline import Inline, open_object
+from ibid.reading.office.odt_inline import Inline, find_objects, open_object
 from ibid.reading.office.odt_package import (
     DRAW,
     OFFICE,
@@ -74,8 +75,13 @@ def read_odt(data: bytes, name: str) -> Document:
             for node in document.styles.iter(STYLE + tag):
                 walker.walk(node)
         walker.finish()
-    title = document.title or walker.title
-    return walker.builder.build(title=title, metadata=document.metadata)
+    documents, lines = read_attachments(find_objects(document))
+    walker.builder.append(BlockKind.PARAGRAPH, "\n".join(lines))
+    return walker.builder.build(
+        title=document.title or walker.title,
+        metadata=document.metadata,
+        attachments=tuple(documents),
+    )
 
 
 def read_odp(data: bytes, name: str) -> Document:
@@ -94,7 +100,11 @@ def read_odp(data: bytes, name: str) -> Document:
         builder.append(BlockKind.HEADING, document.title, level=1)
     for page, slide in enumerate(slides, 1):
         _put_slide(builder, document, slide, page)
-    return builder.build(title=document.title, metadata=document.metadata)
+    documents, lines = read_attachments(find_objects(document))
+    builder.append(BlockKind.PARAGRAPH, "\n".join(lines), page=len(slides) or None)
+    return builder.build(
+        title=document.title, metadata=document.metadata, attachments=tuple(documents)
+    )
 
 
 def _open_body(data: bytes, kind: str) -> tuple[OpenDocument, etree._Element]:
@@ -316,18 +326,19 @@ class _Walker:
         self, cell: etree._Element, attached: list[Inline], inner: list[etree._Element]
     ) -> str:
         """The words of a cell as one line; what hangs on them and tables in it are set aside."""
+        if len(cell) == 1 and not len(cell[0]) and cell[0].tag == _PARAGRAPH:  # as in most of them
+            return join_words(cell[0].text or "")
         texts: list[str] = []
-        plain = len(cell) == 1 and not len(cell[0])  # as most are: nothing in it is another's
         for node in cell.iter(_PARAGRAPH, _HEADING, _TABLE):
-            if not plain and next(node.iterancestors(_CELL, _COVERED)) is not cell:
+            if next(node.iterancestors(_CELL, _COVERED)) is not cell:
                 continue
             if node.tag == _TABLE:
                 inner.append(node)
-            elif plain or _is_own(node, cell):
+            elif _is_own(node, cell):
                 inline = self._read(node)
                 attached.append(inline)
                 texts.append(inline.text)
-        return " ".join(" ".join(texts).split())
+        return join_words(" ".join(texts))
 
 
 _PUT: Final[dict[str, Callable[[_Walker, etree._Element], None]]] = {

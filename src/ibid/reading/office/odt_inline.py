@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
 from lxml import etree
 
 from ibid.reading.archive import parse_xml
+from ibid.reading.office.embedded import unwrap_object
 from ibid.reading.office.odt_package import DC, DRAW, OFFICE, TEXT, OpenDocument, Styles, read_count
 
 _SVG: Final = "{urn:oasis:names:tc:opendocument:xmlns:svg-compatible:1.0}"
@@ -155,6 +156,14 @@ def open_object(document: OpenDocument, frame: etree._Element) -> etree._Element
     if name in document.archive:
         return parse_xml(document.archive.read(name))
     return next(iter(node), None)
+
+
+def find_objects(document: OpenDocument) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of each file of another program that is embedded in a document."""
+    for node in document.content.iter(f"{DRAW}object-ole"):
+        name = (node.get(f"{_XLINK}href") or "").removeprefix("./")
+        if name in document.archive:
+            yield from unwrap_object(name, document.archive.read(name))
 
 
 def read_equation(document: OpenDocument, frame: etree._Element) -> str:

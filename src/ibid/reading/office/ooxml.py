@@ -57,7 +57,11 @@ class Package:
 
     def read(self, name: str) -> bytes:
         """The bytes of a part. Raises UnreadableDocument when it is missing or damaged."""
-        return _STRICT.sub(_TRANSITIONAL, self._archive.read(self._names.get(name.lower(), name)))
+        return _STRICT.sub(_TRANSITIONAL, self.extract(name))
+
+    def extract(self, name: str) -> bytes:
+        """The bytes of a part that is a file of its own, as they are."""
+        return self._archive.read(self._names.get(name.lower(), name))
 
     def measure(self, name: str) -> int:
         """The size of a part as the archive tells it."""

@@ -9,6 +9,7 @@ from typing import Final, TypeAlias
 from lxml import etree
 
 from ibid.reading.builder import DocumentBuilder, format_table
+from ibid.reading.office.embedded import read_embedded
 from ibid.reading.office.ooxml import A, Package, R, Relation, open_package
 from ibid.reading.office.ooxml_drawing import Line, read_graphic, read_table, read_text_body
 from ibid.reading.pages import report_pages
@@ -29,7 +30,8 @@ def read_pptx(data: bytes, name: str, *, password: str | None = None) -> Documen
     The presentation's title is a heading of level 1, each slide's title one of level 2 below it;
     a slide without one is called by its number. Shapes come in their order on the slide, which is
     the one that PowerPoint reads aloud, groups included; then comments and the speaker's notes.
-    Dates, footers and slide numbers are dropped, hidden slides are marked.
+    Dates, footers and slide numbers are dropped, hidden slides are marked. Files embedded as
+    objects are documents of their own.
 
     Raises UnreadableDocument for a broken file, and for one that another password opens.
     """
@@ -46,7 +48,9 @@ def read_pptx(data: bytes, name: str, *, password: str | None = None) -> Documen
     for page, (slide, root) in enumerate(zip(slides, roots, strict=True), 1):
         blocks = _read_slide(root, package, slide, authors)
         _put_slide(builder, root, blocks, page=page, top=title or "")
-    return builder.build(title=title, metadata=metadata)
+    documents, lines = read_embedded(package, slides)
+    builder.append(BlockKind.PARAGRAPH, "\n".join(lines), page=len(slides) or None)
+    return builder.build(title=title, metadata=metadata, attachments=tuple(documents))
 
 
 def _find_slides(package: Package) -> Iterator[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from ibid.reading.builder import DocumentBuilder, format_table
@@ -175,8 +177,9 @@ def _leave_out_numbers(rows: list[Row]) -> tuple[list[Row], list[Row]]:
 
 
 def _has_words(cells: list[Cell]) -> bool:
-    words = sum(c.kind == "words" and any(map(str.isalpha, c.text)) for c in cells)
-    return words >= _MIN_WORDS * len(cells) if words else False
+    needed = max(math.ceil(_MIN_WORDS * len(cells)), 1)
+    words = (c for c in cells if c.kind == "words" and any(map(str.isalpha, c.text)))
+    return sum(1 for _ in islice(words, needed)) == needed
 
 
 def _put_summary(

@@ -27,6 +27,11 @@ from ibid.records import Document
 
 _BYTES_A_PAGE: Final = 60_000  # of XML
 _MAX_REPEATED: Final = 256  # times that one cell or row with something in it is written out
+_CELLS: Final = frozenset({f"{TABLE}table-cell", f"{TABLE}covered-table-cell"})
+_REPEATED_CELLS: Final = f"{TABLE}number-columns-repeated"
+_PARAGRAPH: Final = f"{TEXT}p"
+_COMMENT: Final = f"{OFFICE}annotation"
+_VALUE_TYPE: Final = f"{OFFICE}value-type"
 _EPOCH: Final = datetime(1899, 12, 30)
 _DAY_SECONDS: Final = 86_400
 _NUMBERS: Final = frozenset({"float", "percentage", "currency"})
@@ -74,15 +79,18 @@ def _put_row(sheet: Sheet, node: etree._Element, number: int) -> int:
     """Put a row as often as it is repeated; gives the number of the row after it."""
     cells: list[Cell] = []
     column = 0
-    for child in node.iterchildren(f"{TABLE}table-cell", f"{TABLE}covered-table-cell"):
-        repeated = max(read_count(child, f"{TABLE}number-columns-repeated", 1), 1)
+    for child in node:
+        if child.tag not in _CELLS:
+            continue
+        repeated = max(read_count(child, _REPEATED_CELLS, 1), 1)
         cell = _read_cell(child, column)
         if cell is not None and repeated == 1:
             cells.append(cell)
         elif cell is not None:
             copies = range(column, column + min(repeated, _MAX_REPEATED))
             cells += (cell._replace(column=copy) for copy in copies)
-        sheet.comments += _read_comments(child, f"{name_column(column)}{number}")
+        if any(inner.tag == _COMMENT for inner in child):
+            sheet.comments += _read_comments(child, f"{name_column(column)}{number}")
         column += repeated
     repeated = max(read_count(node, f"{TABLE}number-rows-repeated", 1), 1)
     if cells:
@@ -92,8 +100,8 @@ def _put_row(sheet: Sheet, node: etree._Element, number: int) -> int:
 
 def _read_cell(node: etree._Element, column: int) -> Cell | None:
     """What a cell shows; None for nothing."""
-    text = " ".join(map(_join, node.iterchildren(f"{TEXT}p")))
-    value_type = node.get(f"{OFFICE}value-type")
+    text = " ".join([_join(inner) for inner in node if inner.tag == _PARAGRAPH])
+    value_type = node.get(_VALUE_TYPE)
     kind: Kind = "words"
     number = 0.0
     if value_type in _NUMBERS:
@@ -137,7 +145,7 @@ def _join(paragraph: etree._Element) -> str:
 
 
 def _read_comments(cell: etree._Element, place: str) -> Iterator[tuple[str, str]]:
-    for node in cell.iterchildren(f"{OFFICE}annotation"):
+    for node in cell.iterchildren(_COMMENT):
         author = node.findtext(f"{DC}creator")
         words = " ".join(map(_join, node.iter(f"{TEXT}p"))).strip()
         if words:

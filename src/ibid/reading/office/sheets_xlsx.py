@@ -16,13 +16,14 @@ from lxml import etree
 
 from ibid.reading.archive import stream_xml
 from ibid.reading.builder import DocumentBuilder
+from ibid.reading.office.embedded import read_embedded
 from ibid.reading.office.ooxml import Package, R, find_ole_name, is_ole, open_package
 from ibid.reading.office.ooxml_drawing import read_text_body
 from ibid.reading.office.sheets import Cell, Row, Sheet, put_sheet
 from ibid.reading.office.sheets_format import BUILT_IN, format_plain, format_value, is_date_format
 from ibid.reading.office.sheets_xls import read_xls
 from ibid.reading.pages import report_pages
-from ibid.records import Document
+from ibid.records import BlockKind, Document
 
 S: Final = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _DRAWING: Final = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
@@ -31,6 +32,8 @@ _REFERENCE: Final = re.compile("([A-Z]{1,3})([0-9]{1,7})")
 _INDEX: Final = re.compile("[0-9]{1,9}")
 _GENERAL: Final = "General"
 _VALUE: Final = f"{S}v"
+_TEXT: Final = f"{S}t"
+_PHONETIC: Final = f"{S}rPh"
 _MAX_LETTERS: Final = 3  # of the name of a column
 _MAX_REPEATED: Final = 100_000  # cells that are filled from merged ones, in a sheet
 _THREAD: Final = re.compile(r"\[Threaded comment\].*?Comment:\s*", re.S)  # a note to old programs
@@ -41,7 +44,8 @@ def read_xlsx(data: bytes, name: str, *, password: str | None = None) -> Documen
 
     Numbers are written as their format shows them, dates in ISO form. A cell merged over several
     rows stands in each of them. Text boxes and comments follow their sheet; page headers and
-    footers are dropped; hidden sheets are marked.
+    footers are dropped; hidden sheets are marked. Files embedded as objects are documents of their
+    own.
 
     Raises UnreadableDocument for a broken file, and for one that another password opens.
     """
@@ -55,15 +59,19 @@ def read_xlsx(data: bytes, name: str, *, password: str | None = None) -> Documen
     book = _read_book(package, main, workbook)
     builder = DocumentBuilder()
     relations = package.read_relations(main)
+    parts = []
     for node in workbook.iter(f"{S}sheet"):
         relation = relations.get(node.get(f"{R}id") or "")
         if relation is not None and relation.kind == "worksheet":
             hidden = node.get("state", "visible") != "visible"
+            parts.append(relation.target)
             sheet = Sheet(node.get("name") or "", hidden=hidden)
             _read_sheet(sheet, package, relation.target, book)
             put_sheet(builder, sheet)
+    documents, lines = read_embedded(package, parts)
+    builder.append(BlockKind.PARAGRAPH, "\n".join(lines))
     title, metadata = package.read_properties()
-    return builder.build(title=title, metadata=metadata)
+    return builder.build(title=title, metadata=metadata, attachments=tuple(documents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +106,15 @@ def _read_formats(styles: etree._Element | None) -> list[str]:
 
 def _read_string(node: etree._Element) -> str:
     """The text of a string, without the small signs that tell how it is pronounced."""
+    only = node
+    while len(only) == 1 and only.tag != _PHONETIC:  # most hold one piece of text and nothing else
+        only = only[0]
+    if only.tag == _TEXT:
+        return only.text or ""
     return "".join(
         text.text or ""
-        for text in node.iter(f"{S}t")
-        if (parent := text.getparent()) is None or parent.tag != f"{S}rPh"
+        for text in node.iter(_TEXT)
+        if (parent := text.getparent()) is None or parent.tag != _PHONETIC
     )
 
 
