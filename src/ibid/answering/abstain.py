@@ -73,9 +73,10 @@ def measure_evidence(
     """The evidence of hits and their candidate sentences; of none, all 0.
 
     `covered` and `cosines` are those of the hits, `likeness` the cosines of question and candidate
-    by their texts; without them the meaning counts as not measured.
+    by their texts, as far as they were measured; without any the meaning counts as not measured.
     """
-    near = [likeness[question, one.text] for one in candidates] if likeness else []
+    measured = ((likeness or {}).get((question, one.text)) for one in candidates)
+    near = [cosine for cosine in measured if cosine is not None]
     return Evidence(
         covered=max(covered, default=0.0),
         spoken=max((one.spoken for one in candidates), default=0.0),

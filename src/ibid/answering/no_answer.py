@@ -60,6 +60,8 @@ _WORDINGS: Final = (
 _KEPT: Final = r"(?:sources?|context|documents?|passages?|texts?|excerpts?|information)"
 _GIVEN: Final = r"(?: (?:provided|given|above|below|here|you gave))*"
 
+_CITES: Final = re.compile(r"[\[［【]\W{0,3}\d")
+
 _SAYS_NOTHING: Final = late(
     lambda: (
         "(?i)(?:"
@@ -79,6 +81,8 @@ def says_no_answer(answer: str) -> bool:
     have many ways to say it. All of its sentences must say so, MOST_SENTENCES at most: an answer
     that knows one thing and not another is an answer. So is what cites a source; it is checked.
     """
+    if _CITES.search(answer):
+        return False
     bare = answer.strip(" .!*\"'\n")
     if bare.upper() == NO_ANSWER:
         return True

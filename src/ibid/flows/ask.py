@@ -23,7 +23,7 @@ from ibid.flows.options import NOBODY, AskOptions, Listener
 from ibid.flows.search import search
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.weigh import Weighed, weigh_hits
-from ibid.language.detection import choose_query_language, detect_language
+from ibid.language.detection import choose_query_language, detect_query_language
 from ibid.protocols import Embedder, Generator, Index, Reranker, Windowed
 from ibid.records import (
     Answer,
@@ -268,7 +268,7 @@ def _blank_answer(
 
 
 def _abstain(answer: Answer, reason: str, stage: str, language: str, weighed: Weighed) -> Answer:
-    spoken = detect_language(answer.question) or language
+    spoken = detect_query_language(answer.question) or language
     return replace(
         answer,
         text=write_abstention(answer.question, weighed.nearest, language=spoken),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from ibid.flows.ground import Ground
 from ibid.flows.options import SearchOptions
 from ibid.language.analyzer import analyze_query, content_terms
-from ibid.language.detection import choose_query_language, detect_language
+from ibid.language.detection import choose_query_language, detect_query_language
 from ibid.protocols import Embedder, Index, Scored, Snapshot
 from ibid.ranking.feedback import expand_query, move_vector
 from ibid.ranking.fusion import Fused, fuse
@@ -108,7 +108,7 @@ def _prepare(
     """What words and vectors count for this question, and the vectors of its variants."""
     index, embedder = ground.index, ground.embedder
     language = choose_query_language(question, index.languages)
-    asked = detect_language(question) if options.mode == "hybrid" else None
+    asked = detect_query_language(question) if options.mode == "hybrid" else None
     return _Search(
         question=question,
         variants=variants,
