@@ -26,7 +26,8 @@ DEFAULT_LANGUAGE: Final = "en"
 """For what nothing tells the language of: code, tables, names."""
 
 _ENGLISH_OPENINGS: Final = frozenset(
-    ["what", "which", "who", "whom", "whose", "how", "why", "when", "where", "does", "did", "should", "could", "would"]
+    {"what", "which", "who", "whom", "whose", "how", "why", "when", "where"}
+    | {"does", "did", "should", "could", "would"}
 )
 """Words that a question of no other language begins with."""
 
