@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).parent.parent / "src" / "ibid"
 
 FLOORS = [
-    {"records", "errors", "version", "language"},
+    {"record", "records", "errors", "version", "language"},
     {"protocols", "plain"},
     {"wire"},
     {

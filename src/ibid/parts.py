@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from ibid.errors import LibraryError
 from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
 from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker, Source
+from ibid.record import record
 
 
 def _refuse_scratch(folder: Path) -> Index:
@@ -21,7 +21,7 @@ def _open_folder(place: str) -> Source:
     return FolderSource(place)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parts:
     """What a library works with; `openers.py` makes them from names and settings.
 
@@ -44,7 +44,7 @@ class Parts:
     close_models: Callable[[], None] = lambda: None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Status:
     """What a library holds, as far as the caller sees it; the owner also sees how much is not
     public (`restricted_documents`, None for everyone else)."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ibid.answering.candidates import Candidate, list_titles, share_terms
 from ibid.answering.questions import ask_terms
 from ibid.language.analyzer import content_terms
+from ibid.record import record
 from ibid.records import Hit, NearDocument
 
 MOST_NEAREST: Final = 3
@@ -26,7 +26,7 @@ NEAR_COVERAGE: Final = 0.5
 """The share of the question's terms from which a passage is near whatever its meaning."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """What speaks for an answer: each from 0 to 1, the higher, the likelier there is one.
 
@@ -42,7 +42,7 @@ class Evidence:
     sentence: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weights:
     """One row of the model: the log odds of no answer are the bias and the weighted evidence."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from ibid.answering.questions import ask_terms
@@ -11,6 +10,7 @@ from ibid.language import scripts
 from ibid.language.analyzer import content_terms
 from ibid.language.late import late
 from ibid.language.stop_words import FUNCTION_CHARACTERS
+from ibid.record import record
 from ibid.records import NearDocument
 
 MOST_TERMS: Final = 6
@@ -26,7 +26,7 @@ _UNSPACED_ASIAN: Final = late(lambda: f"[{scripts.EAST_ASIAN}{scripts.SOUTHEAST_
 _HANGUL: Final = late(lambda: "[\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Wording:
     """The three sentences of an abstention in one language; `{}` stands for names."""
 

@@ -6,12 +6,13 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from ibid.answering.evidence import Unit, find_language, split_units
 from ibid.answering.questions import ask_terms
 from ibid.language.analyzer import content_terms
+from ibid.record import record
 from ibid.records import Hit
 
 CANDIDATES: Final = 12
@@ -27,7 +28,7 @@ TITLE_WORDS: Final = 6
 _ENDING: Final = re.compile(r"[.!?…:;。！？：；।؟]['\"”»」)\]]*\Z")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """A sentence that may answer. `numbers` are the sources that hold it, in rising order.
 

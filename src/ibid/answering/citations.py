@@ -6,12 +6,12 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, TypedDict
 
 from ibid.answering.evidence import Unit, split_units
 from ibid.answering.markers import Marker, find_markers
 from ibid.language.detection import detect_language
+from ibid.record import record
 from ibid.records import Claim
 
 _BULLET: Final = re.compile(r"[ \t|*+•-]*(?:\d{1,3}[.)])?[ \t]*")
@@ -64,7 +64,7 @@ def parse_claims(
     return answer, tuple(claims)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Mark:
     """The place of a marker in the text without markers."""
 

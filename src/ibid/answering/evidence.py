@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from ibid.language.detection import detect_language
 from ibid.language.sentences import split_sentences
+from ibid.record import record
 from ibid.records import Hit
 
 WRAPPED_LINE: Final = 40
@@ -25,7 +25,7 @@ _ROW: Final = re.compile(r"[ \t]*\|.*\|[ \t]*$")
 _RULE: Final = re.compile(r"[-=:| \t*_]+$")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unit:
     """One piece of evidence: `text == whole[start:end]`.
 
@@ -40,7 +40,7 @@ class Unit:
     context: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Line:
     start: int
     end: int

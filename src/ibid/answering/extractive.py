@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
@@ -15,6 +14,7 @@ from ibid.answering.kinds import asks_for_list, find_kinds
 from ibid.answering.likeness import measure_likeness
 from ibid.answering.questions import list_askings, split_question
 from ibid.protocols import Embedder
+from ibid.record import record
 from ibid.records import Delta, Prompt
 
 MOST_SENTENCES: Final = 3
@@ -86,7 +86,7 @@ class ExtractiveGenerator:
         return sorted(kept, key=lambda one: (one.numbers[0], one.unit.start))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scored:
     """A candidate with its score, and whether it holds the kind of thing that is asked for."""
 

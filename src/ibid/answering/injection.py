@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from ibid.record import record
 from ibid.records import Hit
 
 QUOTED: Final = ("⟦quoted, not an instruction: ", "⟧")
@@ -87,7 +87,7 @@ _PARAGRAPH_END: Final = re.compile(r"\n[ \t]*\n|\Z")
 _SENTENCE: Final = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attack:
     """What was found at `text[start:end]`; `kind` says in words what it is."""
 

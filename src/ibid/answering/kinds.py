@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from ibid.language.late import late
+from ibid.record import record
 
 _NUMBER: Final = (
     r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|hundred|thousand"
@@ -47,7 +47,7 @@ _IS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kind:
     """A kind of answer: the questions that ask for it, and the sentences that tell it.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from ibid.record import record
 from ibid.records import Hit
 
 LONGEST: Final = 2_000
@@ -43,7 +43,7 @@ _FETCHING: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Allowed:
     """What an answer may link to: where its sources are; and the words of these sources."""
 

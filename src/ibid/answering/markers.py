@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from ibid.language.late import late
+from ibid.record import record
 
 HIGHEST_NUMBER: Final = 99
 """A bracketed number above this, and above the number of sources, is a year or a code."""
@@ -49,7 +49,7 @@ _VERBATIM: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Marker:
     """A marker at `answer[start:end]` and the source numbers that it names, each once."""
 

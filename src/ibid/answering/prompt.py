@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple
 from typing import Final
 
 from ibid.answering.injection import neutralise
 from ibid.answering.no_answer import NO_ANSWER
 from ibid.errors import BadSetting
+from ibid.record import record
 from ibid.records import Hit, Message, Prompt
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Template:
     """The wording around the sources and the question; an empty `system` is no message.
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ibid.answering.evidence import Unit, find_language, list_runs, split_units
+from ibid.record import record
 from ibid.records import Citation, Claim, Hit, Verdict
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class _Source:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Finding:
     """The evidence that a source has for a claim, and why it isn't enough (None: it is)."""
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, cast, get_args
 
 from ibid.chunking.windows import check_window
 from ibid.errors import BadSetting
+from ibid.record import record
 
 By: TypeAlias = Literal["structure", "sentences", "words", "characters"]
 
@@ -19,7 +19,7 @@ DEFAULTS: Final[dict[By, tuple[int, int]]] = {
 """Size and overlap by method: word pieces, words, words, characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chunking:
     """A method with its size and overlap in the unit of its own; `str` gives its stable name.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
@@ -15,6 +15,7 @@ from ibid.cli.output import print_json
 from ibid.errors import BadQuery
 from ibid.flows.options import hold_principals
 from ibid.openers import open_library
+from ibid.record import record
 from ibid.records import OWNER, Principals
 from ibid.settings import Settings, find_library, load_settings
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 FOUND_NOTHING: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Outcome:
     """What a verb has to say: as JSON, in words, and as an exit code.
 
@@ -39,7 +40,7 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """One call of a verb: who asks, which library, and in which form to answer."""
 

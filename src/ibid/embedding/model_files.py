@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import ModelUnavailable
+from ibid.record import record
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 _INPUTS: Final = frozenset({"input_ids", "attention_mask", "token_type_ids"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OnnxModel:
     """The files of a model and what its makers say of them.
 

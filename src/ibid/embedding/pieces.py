@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from tokenizers import Encoding
 from tokenizers import Tokenizer as PieceReader
 
 from ibid.errors import BadQuery, ModelUnavailable
+from ibid.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Pair:
     """A query and a text as a model reads them together: ids, which of the two each is of (0, 1),
     and how many of the text's pieces were cut."""

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import get_args
 
 from ibid.answering.abstention import write_abstention
@@ -25,6 +25,7 @@ from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.weigh import Weighed, weigh_hits
 from ibid.language.detection import choose_query_language, detect_query_language
 from ibid.protocols import Embedder, Generator, Index, Reranker, Windowed
+from ibid.record import record
 from ibid.records import (
     Answer,
     AnswerStatus,
@@ -105,7 +106,7 @@ def answer_from(
     return replace(answer, status=AnswerStatus.ANSWERED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Written:
     """What a generator wrote, as it is shown: checked, and mended where that was possible."""
 

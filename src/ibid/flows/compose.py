@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -14,13 +14,14 @@ from ibid.flows.options import AskOptions
 from ibid.protocols import Generator, Index, Scope, Snapshot, Window, Windowed
 from ibid.ranking.neighbours import order_by_document
 from ibid.ranking.select import rank_hits, select_hits
+from ibid.record import record
 from ibid.records import Hit, Prompt, Query, SearchResult
 
 MOST_WHOLE: Final = 999
 """Passages that are sent whole at most: a marker of four digits would pass for a year."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Composed:
     """A prompt, and what is to be said of how it came about."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ibid.flows.stopwatch import Stopwatch
 from ibid.protocols import Embedder, Index, Scope, Snapshot
+from ibid.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ground:
     """What stays the same from the question to its hits, whatever is searched for on the way."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -14,6 +14,7 @@ from ibid.protocols import Scope
 from ibid.ranking.feedback import Feedback
 from ibid.ranking.fusion import Fusion
 from ibid.ranking.units import Unit
+from ibid.record import record
 from ibid.records import (
     JSON,
     OWNER,
@@ -41,7 +42,7 @@ READ_SECONDS: Final = 120.0
 READ_BYTES: Final = 1024**3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IngestOptions:
     """How documents are taken in.
 
@@ -76,7 +77,7 @@ LendReaders: TypeAlias = "Callable[[], AbstractContextManager[ReaderPool]]"
 """Lends a pool of readers for the length of a `with`."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SyncOptions:
     """How a folder is synced: `checksum` reads every file, `allow_emptying` lets more than half of
     the documents go. Without `lend_readers`, files are read in children that end with the sync."""
@@ -88,7 +89,7 @@ class SyncOptions:
     lend_readers: LendReaders | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Progress:
     """How far a run is: files done of those to be read, and the version that holds them."""
 
@@ -97,7 +98,7 @@ class Progress:
     version: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listener:
     """Who is told of an answer while it comes about: what it is made from, then its text in pieces.
 
@@ -139,7 +140,7 @@ ALIKE: Final = 0.8
 """Likeness from which two passages of an answer's sources say the same."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SelectOptions:
     """What becomes of ranked hits before they are shown.
 
@@ -160,7 +161,7 @@ REWRITES_WEIGHT: Final = 0.5
 """What all rewrites of a question count together, beside 1 for the question itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RewriteOptions:
     """How a question is rewritten: by which methods, beside a file of synonyms, and at what weight.
 
@@ -179,7 +180,7 @@ class RewriteOptions:
         return bool(query.history or others or self.synonyms)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentOptions:
     """The limits of a model that searches on its own: its replies, all its tokens, seconds."""
 
@@ -188,7 +189,7 @@ class AgentOptions:
     seconds: float = 60.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchOptions:
     """How a search is carried out.
 
@@ -251,7 +252,7 @@ SOURCES: Final = 6
 """Passages that an answer is made from."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskOptions:
     """How a question is answered, and the hash of the settings that this came from.
 
@@ -280,7 +281,7 @@ KEEP_DAYS: Final = 90
 """Days after which an answer leaves the log."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LogOptions:
     """What becomes of answers: whether they are kept, for how many days (None: for good), and
     whether a remote model's answer to the same question is given again."""

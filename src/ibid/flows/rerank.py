@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ibid.errors import MalformedOutput
 from ibid.flows.explain import tell_moves
 from ibid.protocols import Reranker
 from ibid.ranking.calibration import calibrate_scores
 from ibid.ranking.select import rank_hits
+from ibid.record import record
 from ibid.records import Hit, Move, TraceStep
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reranked:
     """The hits in their new order, and what is told of it; `failed` says why it is the old one."""
 

@@ -22,6 +22,7 @@ from ibid.ranking.units import (
     name_passages,
 )
 from ibid.ranking.variants import ORIGINAL, Variant, name_run
+from ibid.record import record
 from ibid.records import Contribution, Hit
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ TERM_UNITS: Final = 100
 """The weights of the terms of an expanded query are counted in so many parts of the whole."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Retrieved:
     """The runs by name, such as "dense" or "dense: part 2", what they are as one, and the bridges
     that the graph added to it."""
@@ -56,7 +57,7 @@ class _Runs:
         self.runs[name], self.weights[name] = run, weight
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Search:
     """What stays the same throughout one retrieval.
 

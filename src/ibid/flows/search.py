@@ -4,7 +4,7 @@ selection."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, get_args
 
@@ -21,6 +21,7 @@ from ibid.flows.variants import find_variants
 from ibid.language.phrases import ReadQuery, read_query
 from ibid.protocols import Embedder, Index, Reranker, Scope
 from ibid.ranking.variants import ORIGINAL, Variant
+from ibid.record import record
 from ibid.records import Hit, Query, SearchMode, SearchResult, TraceStep
 
 MODES: Final = get_args(SearchMode)
@@ -28,7 +29,7 @@ MODES: Final = get_args(SearchMode)
 STAGES: Final = ("embed", "lexical", "dense", "feedback", "fuse", "rerank", "select", "total")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Walked:
     """A search with what it held on its way: what the retrievers found, by rows, and the hits that
     were given to selection, best first."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from ibid.answering.abstain import (
@@ -20,6 +19,7 @@ from ibid.answering.likeness import measure_likeness
 from ibid.answering.questions import ask_terms, list_askings
 from ibid.errors import BadQuery
 from ibid.flows.hashing import hash_text
+from ibid.record import record
 from ibid.records import Hit, NearDocument, Reading, SearchResult
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ WEIGHED: Final = 6
 """Hits that are weighed, the first ones: the estimate was fitted with so many."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Weighed:
     """What weighing found: `reason` says why to abstain, None that there may be an answer.
 

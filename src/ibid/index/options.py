@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+from ibid.record import record
 
 MIN_CLUSTERS: Final = 64
 """Fewer clusters than these are not worth a file: what they would save is little."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Approximation:
     """When a vector search may look only at the rows near its query, and how far it goes.
 

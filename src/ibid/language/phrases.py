@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
 from ibid.language import scripts
 from ibid.language.analyzer import analyze
+from ibid.record import record
 
 _PART: Final = re.compile(
     r'(?<!\S)(?P<minus>-)?(?:"(?P<quoted>[^"]*\w[^"]*)"|“(?P<curly>[^“”]*\w[^“”]*)”)(?=[\s?!.,;:)]|$)'
@@ -25,7 +25,7 @@ _PART: Final = re.compile(
 _APOSTROPHES: Final = str.maketrans({"’": "'", "ʼ": "'"})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadQuery:
     """The text that is searched, with the words of phrases, and what must be there or not."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,13 +10,14 @@ from ibid.errors import BadSetting
 from ibid.openers.endpoints import open_wire, refuse_remote
 from ibid.openers.generators import EXTRACTIVE
 from ibid.protocols import Calibration, Embedder, Generator, Reranker
+from ibid.record import record
 from ibid.settings import Settings
 
 if TYPE_CHECKING:
     from ibid.settings.sections import RerankSettings
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RerankParts:
     """What a reranker may be made from; `cache` is where models lie ready."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from ibid.protocols.documents import FileStat
+from ibid.record import record
 from ibid.records import Document, Feedback, KeptAnswer, Principals
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FileOrigin:
     """The file that a document was last read from: its source's URI, its path there, its stat."""
 

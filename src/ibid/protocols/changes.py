@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from ibid.record import record
 from ibid.records import JSON, Document, Passage
 
 
@@ -18,7 +19,7 @@ class Role(enum.IntEnum):
     TITLE = 3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexedPassage:
     """A passage ready to be written: its index terms, and the hash of its indexed text.
 
@@ -32,7 +33,7 @@ class IndexedPassage:
     entities: Mapping[int, Role] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PutDocument:
     """Write a document: a new one, or with `create` False also over the one with its id.
 
@@ -53,7 +54,7 @@ class PutDocument:
     opens: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SetMetadata:
     """Change what is known of the document `id`, or its id (a file that moved), not its text.
 
@@ -65,7 +66,7 @@ class SetMetadata:
     overrides: Mapping[str, JSON]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RemoveDocument:
     """Hide a document from now on; older versions still hold it."""
 

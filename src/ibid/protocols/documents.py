@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from ibid.errors import IbidError
+from ibid.record import record
 from ibid.records import Document
 
 
@@ -40,7 +40,7 @@ class SourceFile(NamedTuple):
     skip: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fetched:
     """A file of a source where it can be read: `path` lies on this machine, `uri` is its own place.
 

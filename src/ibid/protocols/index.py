@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
@@ -12,13 +11,14 @@ from ibid.protocols.answers import AnswerLog
 from ibid.protocols.changes import Change, Role
 from ibid.protocols.documents import FileStat
 from ibid.protocols.upkeep import EmbedTexts, Problem, Revision, Staging, Vacuumed
+from ibid.record import record
 from ibid.records import JSON, Document, DocumentInfo, Passage, Principals
 
 if TYPE_CHECKING:
     from ibid.protocols.models import Vectors
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scope:
     """What one search may touch; an index applies it inside its searches, never after them.
 
@@ -33,7 +33,7 @@ class Scope:
     excluded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scored:
     """A passage that a retriever found: `row` numbers passages in the order of insertion."""
 
@@ -41,7 +41,7 @@ class Scored:
     score: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mention:
     """An entity, by the number that stands for its name, and a row that names it."""
 
@@ -71,7 +71,7 @@ class FileState(NamedTuple):
     container: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceInfo:
     """A source that the library records: its name, where it lies, the prefix of its ids.
 
@@ -86,7 +86,7 @@ class SourceInfo:
     recipe: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredDocument:
     """A document as the index holds it, with what an update needs to know of it."""
 
@@ -98,7 +98,7 @@ class StoredDocument:
     language: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Manifest:
     """What a library was made with; opening it with anything else is an error."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, runtime_checkable
 
+from ibid.record import record
 from ibid.records import Delta, Prompt
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class TokenEmbedder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Calibration:
     """How a reranker's own score becomes the one shown, from 0 to 1: sigmoid(slope * s + offset).
 
@@ -125,7 +125,7 @@ class Generator(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Window:
     """How many tokens a model holds: `context` for prompt and answer, `output` of it the answer."""
 

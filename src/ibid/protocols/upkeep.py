@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ibid.protocols.changes import PutDocument
+from ibid.record import record
 from ibid.records import Document, DocumentInfo
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ EmbedTexts: TypeAlias = "Callable[[Sequence[str]], Vectors]"
 """Embeds passages' texts: one row for each."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Revision:
     """What a document was from `info.version` until `removed_in` (None: it still is).
 
@@ -32,7 +32,7 @@ class Revision:
     removed_in: int | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Vacuumed:
     """What a vacuum dropped; `version` is the oldest one that can still be searched.
 
@@ -46,7 +46,7 @@ class Vacuumed:
     cited: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """An invariant of a library that does not hold: which part, where, and what is wrong.
 
@@ -59,7 +59,7 @@ class Problem:
     repairable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StoredContent:
     """A text that the library holds, under its key, as a document with its title and blocks."""
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from ibid.errors import BadSetting
 from ibid.protocols import Scored
 from ibid.ranking.order import order_rows
+from ibid.record import record
 from ibid.records import Contribution
 
 Fusion: TypeAlias = Literal["rrf", "minmax", "standard", "best"]
@@ -19,7 +19,7 @@ Runs: TypeAlias = Mapping[str, Sequence[Scored]]
 Weights: TypeAlias = Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fused:
     """A row of a fused ranking; the shares of its contributions sum to its score."""
 

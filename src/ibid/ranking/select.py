@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Final, TypeAlias
 
 from ibid.errors import BadQuery
+from ibid.record import record
 from ibid.records import Hit, Move
 
 TWINS_SOUGHT: Final = 50
@@ -18,7 +19,7 @@ FindTwin: TypeAlias = Callable[[Hit, Sequence[Hit]], "Twin | None"]
 """Which of the hits kept so far says the same as one more, None where none does."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Twin:
     """A hit that says the same as one kept before, at `place`; `newer` takes that one's place."""
 
@@ -27,7 +28,7 @@ class Twin:
     newer: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dropped:
     """A hit that was left out, with the rank it had, and why."""
 
@@ -35,7 +36,7 @@ class Dropped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Selection:
     """What was kept, best first, and what was left out; hits past the last place are in neither."""
 

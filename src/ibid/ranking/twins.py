@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from ibid.language.late import late
 from ibid.language.scripts import UNSPACED
 from ibid.ranking.select import TWINS_SOUGHT, Twin
+from ibid.record import record
 from ibid.records import Hit
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _WORD: Final = late(lambda: rf"[{UNSPACED}]|[^\W_{UNSPACED}]+")
 _ASCII_WORD: Final = re.compile(r"[^\W_]+", re.ASCII)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Print:
     """What a text is compared by: its shingles, an estimate of them, its numbers and names."""
 

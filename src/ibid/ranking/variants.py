@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from ibid.record import record
 from ibid.records import Hit, Move, TraceStep
 
 ORIGINAL: Final = ""
@@ -20,7 +21,7 @@ BETWEEN: Final = ": "
 """What stands between a retriever and the label of a variant in the name of a run."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Variant:
     """A text that is searched for a question; `weight` is what its runs count in fusion.
 
@@ -35,7 +36,7 @@ class Variant:
     reserves: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rewritten:
     """The variants of a question, the original first, and the steps that made them.
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal
 
+from ibid.record import record
 from ibid.records.blocks import Box
 from ibid.records.documents import JSON, Principals
 from ibid.records.questions import Hit, SearchMode, TraceStep
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Message:
     """One message of a chat: who says it and what."""
 
@@ -21,7 +22,7 @@ class Message:
     content: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """What was measured of a question and its sources before anything is written.
 
@@ -33,7 +34,7 @@ class Reading:
     likeness: Mapping[tuple[str, str], float] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Prompt:
     """What a generator is given: the messages, and the parts that they were made of.
 
@@ -56,7 +57,7 @@ class Prompt:
     reading: Reading = field(default_factory=Reading)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Delta:
     """A piece of a generated text as it arrives.
 
@@ -69,7 +70,7 @@ class Delta:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claim:
     """A statement of an answer, without its markers: `answer[start:end] == text`.
 
@@ -92,7 +93,7 @@ class Verdict(enum.StrEnum):
     UNCITED = "uncited"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Citation:
     """One marker of one claim, checked: `document.text[start:end] == quote` unless it is None.
 
@@ -125,7 +126,7 @@ class AnswerStatus(enum.StrEnum):
     WITHHELD = "withheld"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Request:
     """What was asked for beside the question: enough to ask it again.
 
@@ -141,7 +142,7 @@ class Request:
     include_archived: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NearDocument:
     """A document that lies near a question which it does not answer."""
 
@@ -149,7 +150,7 @@ class NearDocument:
     title: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Answer:
     """An answer with its proof: every claim cited, every citation checked, all of it repeatable.
 
@@ -183,7 +184,7 @@ class Answer:
     standalone: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Feedback:
     """What was said of an answer: whether it was good, and why."""
 
@@ -192,7 +193,7 @@ class Feedback:
     given_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeptAnswer:
     """An answer in the library's log, as far as the caller may see it today.
 
@@ -207,7 +208,7 @@ class KeptAnswer:
     feedback: tuple[Feedback, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CitedPlace:
     """A quote where it stands: the text around it in its document, at the answer's version.
 

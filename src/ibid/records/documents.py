@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Final, TypeAlias, TypeGuard
 
+from ibid.record import record
 from ibid.records.blocks import Block
 
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
@@ -38,7 +39,7 @@ def is_principal(name: object) -> TypeGuard[str]:
     return named and name.isprintable() and " " not in name  # no other space is printable
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """One document as a reader sees it; `text` is the one truth for offsets.
 
@@ -62,7 +63,7 @@ class Document:
     attachments: tuple[Document, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passage:
     """The retrievable piece: `document.text[passage.span] == passage.text`, always.
 
@@ -106,7 +107,7 @@ class Passage:
         return f"{self.prefix}: {body}" if body else self.prefix
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DocumentInfo:
     """A document as it is listed: all but its text. `version` is the one that wrote it."""
 
@@ -124,7 +125,7 @@ class DocumentInfo:
     characters: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Skipped:
     """A file that is not a document, and why."""
 
@@ -132,7 +133,7 @@ class Skipped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Failed:
     """A file that should have become a document and did not: the kind of error and its message."""
 
@@ -141,7 +142,7 @@ class Failed:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Incomplete:
     """A document whose file could be read in part only, and why."""
 
@@ -149,7 +150,7 @@ class Incomplete:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Moved:
     """A document whose file has another name now."""
 
@@ -157,7 +158,7 @@ class Moved:
     new_id: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PassageCounts:
     """Passages that a run added, removed, embedded, and had to cut to the embedder's limit."""
 
@@ -167,7 +168,7 @@ class PassageCounts:
     truncated: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IngestReport:
     """What a run changed, document by document; `version` is the last one that was written.
 

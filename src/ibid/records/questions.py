@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
+from ibid.record import record
 from ibid.records.documents import JSON, DocumentInfo, Passage, Principals
 
 SearchMode: TypeAlias = Literal["hybrid", "lexical", "dense"]
@@ -15,7 +16,7 @@ AskContext: TypeAlias = Literal["search", "auto", "whole"]
 """What a model is sent: what a search found, all where it fits, or all that the asker may see."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Query:
     """One question and what may be searched for it.
 
@@ -33,7 +34,7 @@ class Query:
     cited: tuple[Hit, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Contribution:
     """What one retriever gave a hit: its rank from 1, its own score, its share of the final one."""
 
@@ -42,7 +43,7 @@ class Contribution:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Move:
     """What a stage after fusion made of a hit: its rank before and after, from 1, and its score.
 
@@ -56,7 +57,7 @@ class Move:
     raw: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hit:
     """A passage found for a query. The shares of `contributions` sum to the fused score.
 
@@ -83,7 +84,7 @@ class Hit:
         return math.fsum(given.share for given in self.contributions.values())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TraceStep:
     """One step on the way of a question: its stage, what it did in words, and the same as data.
 
@@ -97,7 +98,7 @@ class TraceStep:
     data: Mapping[str, JSON] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchResult:
     """The hits of one search, the version that answered it, and where its time went.
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, TypeAlias, get_args
 from urllib.parse import parse_qsl, urlsplit
 
+from ibid.record import record
 from ibid.records import AskContext, SearchMode
 
 Scalar: TypeAlias = str | int | float | bool | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """What a setting is for and may be; `low` and `high` are allowed themselves."""
 
@@ -62,7 +63,7 @@ _METHODS: Final = ("structure", "sentences", "words", "characters")
 _URL_HELP: Final = "http or https address of an OpenAI-compatible endpoint, without a password"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EmbedderSettings:
     """What turns text into vectors."""
 
@@ -71,7 +72,7 @@ class EmbedderSettings:
     model: str | None = _setting(None, "the model to ask for at the endpoint")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GeneratorSettings:
     """What writes the answers."""
 
@@ -89,7 +90,7 @@ class GeneratorSettings:
     retries: int = _setting(4, "times that a busy endpoint is asked again", low=0, high=20)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SpendingSettings:
     """What models that are paid for may take in a day (UTC)."""
 
@@ -97,7 +98,7 @@ class SpendingSettings:
     money_a_day: float | None = _setting(None, "money that may be spent in a day", low=0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Price:
     """The price of a million tokens of a model, sent and written, in a currency of one's own."""
 
@@ -105,7 +106,7 @@ class Price:
     output: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ChunkingSettings:
     """How documents are cut; None is as the method has it."""
 
@@ -114,7 +115,7 @@ class ChunkingSettings:
     overlap: int | None = _setting(None, "how much of a passage the next repeats", low=0)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class WeightSettings:
     """What each retriever counts in fusion."""
 
@@ -129,12 +130,12 @@ class WeightSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchSettings:
     """How passages are found."""
 
     k: int = _setting(10, "hits of a search", low=1, high=1000)
-    mode: SearchMode = _setting("hybrid", "the retrievers", choices=get_args(SearchMode))  # noqa: RUF009 - a field
+    mode: SearchMode = _setting("hybrid", "the retrievers", choices=get_args(SearchMode))
     candidates: int = _setting(100, "passages each retriever finds", low=1, high=10_000)
     fusion: str = _setting("best", "how scores become one ranking", choices=_FUSIONS)
     rrf_k: int = _setting(60, "the constant of reciprocal rank fusion", low=0, high=10_000)
@@ -155,7 +156,7 @@ class SearchSettings:
     agent: bool = _setting(False, "let the generator search on its own")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RerankSettings:
     """What the reranker that `search.rerank` names works with."""
 
@@ -182,7 +183,7 @@ NO_METHODS: Final = "nothing"
 _METHODS_HELP: Final = f"{', '.join(METHODS)} (any, with commas), or {NO_METHODS}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RewriteSettings:
     """What a question is also searched by."""
 
@@ -195,7 +196,7 @@ class RewriteSettings:
     synonyms: str | None = _setting(None, "a file of synonyms; its path in the library's folder")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AgentSettings:
     """The limits of a generator that searches on its own."""
 
@@ -204,7 +205,7 @@ class AgentSettings:
     seconds: float = _setting(60.0, "longest time for its search", low=0.1, high=3600)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SelectSettings:
     """What becomes of ranked hits before they are shown."""
 
@@ -225,7 +226,7 @@ class SelectSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AskSettings:
     """How questions are answered."""
 
@@ -239,14 +240,12 @@ class AskSettings:
     strict: bool = _setting(False, "leave out claims that nothing supports")
     repair: bool = _setting(True, "have a model write claims that nothing supports once again")
     template: str = _setting("grounded", "the wording of the prompt")
-    context: AskContext = _setting(  # noqa: RUF009 - a field
-        "search", "what a model is sent", choices=get_args(AskContext)
-    )
+    context: AskContext = _setting("search", "what a model is sent", choices=get_args(AskContext))
     cache: bool = _setting(False, "give a remote model's answer to the same question again")
     by_document: bool = _setting(False, "put the sources in the order of their documents' text")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AnswersSettings:
     """What becomes of the answers that were given."""
 
@@ -256,7 +255,7 @@ class AnswersSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IngestSettings:
     """How documents are taken in."""
 
@@ -267,7 +266,7 @@ class IngestSettings:
     batch: int = _setting(512, "passages after which a commit is made", low=1, high=100_000)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndexSettings:
     """Where a library may lie, and how vectors are searched in a large one."""
 
@@ -291,7 +290,7 @@ def _are_languages(value: str) -> bool:
     return all(name.replace("_", "").isalpha() for name in value.split("+"))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ReadingSettings:
     """The limits of reading one file, and the languages of scans."""
 
@@ -302,7 +301,7 @@ class ReadingSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VersionSettings:
     """How long past versions are kept."""
 
@@ -319,7 +318,7 @@ def _is_scopes(value: str) -> bool:
     return {name.strip() for name in value.split(",")} <= {*SCOPES}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ServeSettings:
     """How `ibid serve` serves a library."""
 
@@ -352,7 +351,7 @@ class ServeSettings:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """All settings; the sections are the tables of `config.toml`."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, cast, get_args, get_type_hints
 
+from ibid.record import record
 from ibid.settings.sections import Limits, Scalar, Settings
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """One setting, as a row of the table."""
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ibid.record import record
 
 if TYPE_CHECKING:
     from ibid.protocols import Vectors
@@ -33,7 +34,7 @@ _SUM_BYTES: Final = 4
 _HEAD: Final = np.dtype([("clusters", "<u4"), ("dimension", "<u4"), ("rows", "<u4")])
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Clusters:
     """The centres, of shape (c, d), and the positions of the rows, those of a cluster together.
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ibid.record import record
 
 if TYPE_CHECKING:
     from ibid.index.embedded.lexical import Postings, Searchers
     from ibid.index.embedded.vectors import MappedSegment
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SearchFiles:
     """The postings and vectors that hold at least the rows of a version.
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ibid.index.embedded.term_index import Posting, TermIndex, create_index
+from ibid.record import record
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,7 +37,7 @@ def create_postings(folder: Path) -> Postings:
     return Postings(folder)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Searchers:
     """Both sets of terms as they were at one moment."""
 

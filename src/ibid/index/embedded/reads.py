@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from ibid.index.codec import read_time
 from ibid.index.columns import read_info, read_passage, unsigned
 from ibid.protocols import FileStat, FileState, Manifest, SourceInfo
+from ibid.record import record
 from ibid.records import DocumentInfo, Passage
 
 T = TypeVar("T")
@@ -35,7 +35,7 @@ _PARAMETERS: Final = 500
 """Values in one statement, below the least limit that SQLite is built with (999)."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Segment:
     """A vector file and the rows that it holds, with the file of their clusters, if it has one.
 

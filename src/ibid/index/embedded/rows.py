@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -14,12 +13,13 @@ from numpy.typing import NDArray
 from ibid.index.codec import read_allow
 from ibid.index.embedded.reads import LIVE, read_first_row
 from ibid.index.embedded.schema import reading_one_state
+from ibid.record import record
 
 Restricted: TypeAlias = tuple[frozenset[str], NDArray[np.int64]]
 """Who may see some revisions, and these."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AllowedRows:
     """What a scope lets through: flags by live revision, in the order of their rows, flags by row
     of the library, those of the first row of each document, and the contents they belong to."""
