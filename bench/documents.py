@@ -136,9 +136,11 @@ def make_subtitles(sections: Sequence[Section]) -> bytes:
     """A cue of four seconds for each text."""
     cues = []
     for i, text in enumerate(text for section in sections for text in list_texts(section)):
-        hours, minutes, seconds = i * 4 // 3600, i * 4 // 60 % 60, i * 4 % 60
-        start = f"{hours:02}:{minutes:02}:{seconds:02}"
-        cues.append(f"{i + 1}\n{start},000 --> {start},900\n{text}\n")
+        start, end = (
+            f"{second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
+            for second in (i * 4, i * 4 + 3)
+        )
+        cues.append(f"{i + 1}\n{start},000 --> {end},900\n{text}\n")
     return "\n".join(cues).encode()
 
 

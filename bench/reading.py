@@ -9,9 +9,9 @@ many MB a second that takes and how many ibid takes to give the document (and pa
 any), and what ibid keeps of the bare pace in this process; then what it keeps through the child in
 which files from strangers are read, where the document crosses a pipe as well.
 
-Each is the median of several turns that alternate, in seconds of the processor; through the child
-in seconds of the clock, which the machine's other work makes longer. The exit code is 1 when a
-format keeps less than 0.70 in this process.
+Each is the median of several turns of the two one after the other, in seconds of the processor;
+through the child in seconds of the clock, which the machine's other work makes longer. The exit
+code is 1 when a format keeps less than 0.70 in this process.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Final, NamedTuple
 
 import pptx
 import pypdfium2 as pdfium
@@ -59,6 +59,8 @@ from ibid.reading.registry import read_bytes
 
 LEAST_KEPT: Final = 0.70
 TURNS: Final = 7
+LEAST_TURNS: Final = 3
+MOST_S: Final = 6.0  # after which a slow format is timed no more often than that
 SECTIONS: Final = 400
 
 
@@ -97,7 +99,7 @@ def measure(name: str, sections: Sequence[Section], turns: int) -> dict[str, flo
     """The paces of one format in MB and pages a second, and what ibid keeps of the bare one."""
     data = FORMATS[name].make(sections)
     file = f"file.{name}"
-    bare, own = time_alternately(
+    here = time_alternately(
         lambda: BARE[name].read(data), lambda: read_bytes(data, file), turns, time.process_time
     )
     with tempfile.TemporaryDirectory() as scratch, ReaderPool() as pool:
@@ -109,22 +111,22 @@ def measure(name: str, sections: Sequence[Section], turns: int) -> dict[str, flo
             if result.document is None:
                 raise SystemExit(f"{file}: {result.error}")
 
-        there, child = time_alternately(
+        child = time_alternately(
             lambda: BARE[name].read(data), read_in_child, turns, time.perf_counter
         )
     size, pages = len(data) / 1e6, FORMATS[name].count_pages(data)
     figures = {
         "mb": size,
-        "bare_mb_per_s": size / bare,
-        "ibid_mb_per_s": size / own,
-        "pages_per_s": pages / own,
-        "kept": bare / own,
-        "kept_in_child": there / child,
+        "bare_mb_per_s": size / here.bare,
+        "ibid_mb_per_s": size / here.own,
+        "pages_per_s": pages / here.own,
+        "kept": here.kept,
+        "kept_in_child": child.kept,
     }
-    shown = f"{pages / own:9.0f}" if pages else " " * 9
+    shown = f"{pages / here.own:9.0f}" if pages else " " * 9
     print(
-        f"{name:6}{size:6.2f}{size / bare:11.2f}{size / own:11.2f}{shown}{bare / own:7.2f}"
-        f"{there / child:8.2f}",
+        f"{name:6}{size:6.2f}{size / here.bare:11.2f}{size / here.own:11.2f}{shown}{here.kept:7.2f}"
+        f"{child.kept:8.2f}",
         flush=True,
     )
     return figures
@@ -133,27 +135,38 @@ def measure(name: str, sections: Sequence[Section], turns: int) -> dict[str, flo
 def measure_pdf_text(sections: Sequence[Section]) -> float:
     """What ibid keeps of the pace of a PDF's text alone."""
     data = make_pdf(sections)
-    bare, own = time_alternately(
-        lambda: read_pdf_text(data), lambda: read_bytes(data, "file.pdf"), 3, time.process_time
-    )
-    return bare / own
+    return time_alternately(
+        lambda: read_pdf_text(data), lambda: read_bytes(data, "file.pdf"), TURNS, time.process_time
+    ).kept
+
+
+class Timed(NamedTuple):
+    """The median seconds of the two loops, and the median of what the second keeps of the first.
+
+    The share is taken turn by turn: what slows the machine down for a while slows both.
+    """
+
+    bare: float
+    own: float
+    kept: float
 
 
 def time_alternately(
-    first: Callable[[], object],
-    second: Callable[[], object],
-    turns: int,
-    clock: Callable[[], float],
-) -> tuple[float, float]:
-    """The median seconds of each call in so many turns, after one that warms both up."""
-    first(), second()
-    seconds: tuple[list[float], list[float]] = ([], [])
-    for _ in range(turns):
-        for call, kept in zip((first, second), seconds, strict=True):
-            start = clock()
-            call()
-            kept.append(clock() - start)
-    return median(seconds[0]), median(seconds[1])
+    bare: Callable[[], object], own: Callable[[], object], turns: int, clock: Callable[[], float]
+) -> Timed:
+    """The two in so many turns, fewer of a slow format, once both are warm."""
+    bare()
+    own()
+    timed: list[tuple[float, float]] = []
+    begun = time.perf_counter()
+    while len(timed) < LEAST_TURNS or (len(timed) < turns and time.perf_counter() - begun < MOST_S):
+        start = clock()
+        bare()
+        middle = clock()
+        own()
+        timed.append((middle - start, clock() - middle))
+    first, second = zip(*timed, strict=True)
+    return Timed(median(first), median(second), median(a / b for a, b in timed))
 
 
 def count_slides(data: bytes) -> int:

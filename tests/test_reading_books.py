@@ -201,3 +201,8 @@ def test_a_long_speech_is_cut_at_the_end_of_sentences() -> None:
     document = read_bytes(cues.encode(), "a.srt")
     assert len(document.blocks) > 10
     assert all(document.text[b.span].rstrip().endswith(".") for b in document.blocks)
+
+
+def test_a_notebook_whose_cells_never_ran_keeps_its_code() -> None:
+    data = b'{"cells":[{"cell_type":"code","source":"x = 1","outputs":null}],"nbformat":4}'
+    assert read_bytes(data, "a.ipynb").text == "x = 1"

@@ -157,3 +157,17 @@ def test_one_principal_may_stand_alone() -> None:
 
 def test_kinds_of_blocks() -> None:
     assert read("x").blocks[0].kind is BlockKind.PARAGRAPH
+
+
+@pytest.mark.parametrize(
+    ("source", "last"),
+    [
+        ("| a | b |\n|---|---|\n| 1 | 2 | *3* | 4 |\n", "| 1 | 2 | 3 | 4 |"),
+        ("a | b\n---|---\n1 | 2 | 3", "| 1 | 2 | 3 |"),
+        ("> - | a | b |\n>   |---|---|\n>   | 1 | 2 | 3 |", "| 1 | 2 | 3 |"),
+        ("| a | b |\n|---|---|\n| `x|y` | z |\n", "| `x | y` | z |"),
+        ("| a | b |\n|---|---|\n| 1 \\| 2 | 3 |\n", "| 1 \\| 2 | 3 |"),
+    ],
+)
+def test_cells_beyond_the_header_are_kept(source: str, last: str) -> None:
+    assert read_bytes(source.encode(), "a.md").text.split("\n")[-1].strip() == last

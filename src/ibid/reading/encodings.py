@@ -56,7 +56,8 @@ def decode_bytes(data: bytes, *, declared: str | None = None) -> str:
         if wide is None:
             raise UnsupportedFormat("binary, not text")
         return data.decode(wide, "replace")
-    text = _decode_as(data, "iso2022_jp") if b"\x1b$" in data else None
+    escaped = b"\x1b" in data and b"\x1b$" in data  # the first alone is found much faster
+    text = _decode_as(data, "iso2022_jp") if escaped else None
     text = _decode_utf8(data) if text is None else text
     if text is None:
         text = _decode_declared(data, declared) or guess_text(data)

@@ -73,10 +73,14 @@ def _build(captions: list[_Record], records: list[_Record]) -> Document:
         builder,
         [record.cells for record in rows],
         header=header if rows is not records else None,
-        place=lambda first, last: f"rows {rows[first].number}-{rows[last].number}",
+        place=lambda first, last: _name_rows(rows[first].number, rows[last].number),
         lines=lambda first, last: (rows[first].lines[0], rows[last].lines[1]),
     )
     return builder.build()
+
+
+def _name_rows(first: int, last: int) -> str:
+    return f"row {first}" if first == last else f"rows {first}-{last}"
 
 
 def _find_delimiter(source: str, name: str) -> str | None:

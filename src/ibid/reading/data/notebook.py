@@ -81,7 +81,7 @@ def _put_raw(builder: DocumentBuilder, cell: Cell) -> None:
 
 def _put_code(builder: DocumentBuilder, cell: Cell) -> None:
     builder.append(BlockKind.CODE, _join(cell.get("source") or cell.get("input")))
-    outputs = map(_show_output, cell.get("outputs", ()))
+    outputs = map(_show_output, cell.get("outputs") or ())
     printed = "\n".join(filter(None, (text.strip("\n") for text in outputs)))
     if len(printed) > _MAX_OUTPUT:
         printed = printed[:_MAX_OUTPUT].rsplit("\n", 1)[0] + "\n…"

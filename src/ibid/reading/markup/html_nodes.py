@@ -125,10 +125,9 @@ def read_rows(table: LexborNode) -> tuple[list[list[str]], bool]:
     for row in table.css("tr"):
         if not is_seen(row):
             continue
-        cells = list(_find_cells(row))
-        if not grid and cells:
-            header = all(cell.tag == "th" for cell in cells) or _stands_in_head(row)
-        grid.append(_place_cells(cells, taken))
+        if not grid and (tags := {cell.tag for cell in _find_cells(row)}):
+            header = tags == {"th"} or _stands_in_head(row)
+        grid.append(_place_cells(row, taken))
     columns = sorted({column for row in grid for column, text in row.items() if text})
     if len(columns) * len(grid) > MAX_CELLS:  # hardly any of them filled: left as they are
         rows = [list(filter(None, row.values())) for row in grid if any(row.values())]
@@ -137,12 +136,12 @@ def read_rows(table: LexborNode) -> tuple[list[list[str]], bool]:
     return rows, header and bool(grid) and any(grid[0].values())
 
 
-def _place_cells(cells: list[LexborNode], taken: dict[int, int]) -> dict[int, str]:
+def _place_cells(row: LexborNode, taken: dict[int, int]) -> dict[int, str]:
     """The text of a row's cells by column; `taken` is brought down to the next row."""
     placed: dict[int, str] = {}
     below: dict[int, int] = {column: left - 1 for column, left in taken.items() if left > 1}
     column = 0
-    for cell in cells:
+    for cell in _find_cells(row):
         while column in taken:
             column += 1
         placed[column] = _collect_cell(cell)

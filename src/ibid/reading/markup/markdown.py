@@ -10,6 +10,7 @@ from typing import Final
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, reference
+from markdown_it.rules_block.table import escapedSplit
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
@@ -24,6 +25,8 @@ _CHARACTERS_A_PAGE: Final = 3000
 # The parser drops what is nested deeper than it allows; Python's own limit stops it before this.
 _MAX_NESTING: Final = 1_000_000
 
+# What stands before the first cell of a row: signs of quotes and lists, and a bar.
+_ROW_START: Final = re.compile(r"(?:[\s>]|[-*+]\s|\d{1,9}[.)]\s)*\|?")
 _SPACES: Final = re.compile("[ \t]+")
 _SHORTCODE: Final = re.compile(r"\{\{<(?:(?!\{\{).)*?>\}\}|\{\{%(?:(?!\{\{).)*?%\}\}", re.S)
 _HEADING_ATTRIBUTES: Final = re.compile(r"\s*\{\s*[#.][^{}\n]*\}$")
@@ -60,8 +63,8 @@ def read_markdown(data: bytes, name: str) -> Document:
 
 def _build_document(matter: FrontMatter) -> Document:
     builder = DocumentBuilder()
-    walker = _Walker(builder, matter.lines)
-    walker.walk(_parser().parse(matter.body))
+    walker = _Walker(builder, matter.body, matter.lines)
+    walker.walk()
     if builder.is_empty:
         lines = (1, max(matter.lines, 1))
         title, description = (_as_text(matter.fields.get(k)) for k in ("title", "description"))
@@ -72,8 +75,8 @@ def _build_document(matter: FrontMatter) -> Document:
 
 def append_markdown(builder: DocumentBuilder, source: str) -> str | None:
     """Put what a reader of the rendered source sees; gives its first heading of level 1."""
-    walker = _Walker(builder)
-    walker.walk(_parser().parse(source))
+    walker = _Walker(builder, source)
+    walker.walk()
     return walker.title
 
 
@@ -110,15 +113,20 @@ def _parse_reference(state: StateBlock, start: int, end: int, silent: bool) -> b
 class _Walker:
     """Goes through the tokens of a page and puts what they show into a builder."""
 
-    def __init__(self, builder: DocumentBuilder, line_offset: int | None = None) -> None:
+    def __init__(
+        self, builder: DocumentBuilder, source: str, line_offset: int | None = None
+    ) -> None:
         self.builder = builder
+        self._source = source
         self.title: str | None = None
         self._line_offset = line_offset  # None where the lines are not those of a file
         self._numbers: list[int | None] = []  # next number of each open list, None for bullets
         self._rows: list[list[str]] = []
+        self._row_lines: list[int] = []  # of the source, from 0
 
-    def walk(self, tokens: Sequence[Token]) -> None:
+    def walk(self) -> None:
         """Put every block of the page in its order."""
+        tokens = _parser().parse(self._source)
         for i, token in enumerate(tokens):
             if token.type == "inline":
                 self._put_inline(token, tokens[i - 1])
@@ -177,15 +185,29 @@ class _Walker:
     def open_row(self, token: Token) -> None:
         """A row of a table: its cells follow."""
         self._rows.append([])
+        self._row_lines.append((token.map or [0])[0])
 
     def close_table(self, token: Token) -> None:
         """The end of a table: its rows are put."""
         rows, self._rows = self._rows, []
+        numbers, self._row_lines = self._row_lines, []
+        first, end = self._table.map or (0, 0)
+        lines = self._source.split("\n")[first:end]
+        if any(line.strip("|> \t").count("|") >= len(rows[0]) for line in lines):
+            for row, number in zip(rows, numbers, strict=True):
+                row += _find_excess(lines[number - first], len(row))
         self._append(BlockKind.TABLE, format_table(rows, header=True), self._table)
 
     def open_table(self, token: Token) -> None:
         """The beginning of a table."""
         self._table = token
+
+
+def _find_excess(line: str, width: int) -> list[str]:
+    """The cells of a row that go beyond those of the header: CommonMark's tables drop them."""
+    cells = escapedSplit(_ROW_START.sub("", line, count=1).strip())[width:]
+    pieces = (_parser().parseInline(cell.strip())[0].children for cell in cells if cell.strip())
+    return [render_inline(children or ()) for children in pieces]
 
 
 _HANDLERS: Final[dict[str, Callable[[_Walker, Token], None]]] = {
