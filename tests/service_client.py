@@ -28,9 +28,11 @@ def serving(library: ibid.Library, **options: Any) -> Iterator[TestClient]:
 
 
 @contextmanager
-def listening(library: ibid.Library, **options: Any) -> Iterator[str]:
-    """The address of a service that listens, in a thread."""
-    config = uvicorn.Config(make_app(library, ServeOptions(**options)), port=0, log_config=None)
+def listening(library: ibid.Library, *, grace: int = 60, **options: Any) -> Iterator[str]:
+    """The address of a service that listens, in a thread; at its end, what is being answered has
+    so many seconds."""
+    app = make_app(library, ServeOptions(**options))
+    config = uvicorn.Config(app, port=0, log_config=None, timeout_graceful_shutdown=grace)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -61,7 +61,7 @@ async def ask(body: AskBody, request: Request, caller: Annotated[Caller, need("a
         emit("answer", shape_answer(answer, explain=body.explain))
 
     if "text/event-stream" in request.headers.get("accept", ""):
-        return await stream_response(stream_events(work, context.askers), encode_event)
+        return await stream_response(request, stream_events(work, context.askers), encode_event)
     last = await answer_last(request, work, context.askers)
     return answer_json(last)
 

@@ -95,7 +95,7 @@ async def complete_chat(
 
     if body.stream:
         events = stream_events(work, context.askers)
-        return await stream_response(events, chat.encode, end="data: [DONE]\n\n")
+        return await stream_response(request, events, chat.encode, end="data: [DONE]\n\n")
     last = await answer_last(request, work, context.askers)
     if last is None or last[0] == "error":
         return answer_json(last)

@@ -17,6 +17,7 @@ from starlette.responses import Response, StreamingResponse
 from ibid.errors import IbidError
 from ibid.service.failures import answer_error, describe_crash
 from ibid.shapes import shape_error
+from ibid.wire import Line, holding
 
 _log = logging.getLogger("ibid.service")
 
@@ -37,11 +38,12 @@ class Stopped(Exception):
 async def stream_events(work: Callable[[Emit], None], threads: Executor) -> AsyncIterator[Event]:
     """The events that `work` emits in a thread, in order; an error is the last one, as itself.
 
-    Closing the iterator has the next call of `emit` raise Stopped.
+    Closing the iterator has the next call of `emit` raise Stopped, and hangs up on the model that
+    is waited for.
     """
     loop = asyncio.get_running_loop()
     queue: asyncio.Queue[Event | None] = asyncio.Queue()
-    stopped = threading.Event()
+    stopped, line = threading.Event(), Line()
 
     def put(event: Event | None) -> None:
         if not loop.is_closed():
@@ -55,7 +57,8 @@ async def stream_events(work: Callable[[Emit], None], threads: Executor) -> Asyn
     def run() -> None:
         try:
             emit("start", None)  # which a caller who is gone by now never lets begin
-            work(emit)
+            with holding(line):
+                work(emit)
         except Stopped:
             pass
         except IbidError as error:
@@ -73,6 +76,7 @@ async def stream_events(work: Callable[[Emit], None], threads: Executor) -> Asyn
                 yield event
     finally:
         stopped.set()
+        line.hang_up()
 
 
 async def answer_last(
@@ -81,26 +85,30 @@ async def answer_last(
     """The last event of `work`; None where the caller hung up before it came."""
     last: Event | None = None
     async with aclosing(stream_events(work, threads)) as events:  # type: ignore[type-var]  # it is a generator
-        coming = asyncio.ensure_future(anext(events, None))
-        while True:
-            done, _ = await asyncio.wait({coming}, timeout=LOOK_SECONDS)
-            if not done:
-                if await request.is_disconnected():
-                    coming.cancel()
-                    await asyncio.wait({coming})
-                    return None
-                continue
-            if (event := coming.result()) is None:
-                return last
+        while (event := await _await_event(request, events)) is not None:
             last = event
-            coming = asyncio.ensure_future(anext(events, None))
+    return None if await request.is_disconnected() else last
+
+
+async def _await_event(request: Request, events: AsyncIterator[Event]) -> Event | None:
+    """The next event; None after the last one, and where the caller has left before it came."""
+    coming = asyncio.ensure_future(anext(events, None))
+    try:
+        while not await request.is_disconnected():
+            done, _ = await asyncio.wait({coming}, timeout=LOOK_SECONDS)
+            if done:
+                return coming.result()
+        return None
+    finally:  # also where the server ends: events that are waited for can't be closed
+        coming.cancel()
+        await asyncio.wait({coming})
 
 
 async def stream_response(
-    events: AsyncIterator[Event], encode: Callable[[Event], str], *, end: str = ""
+    request: Request, events: AsyncIterator[Event], encode: Callable[[Event], str], *, end: str = ""
 ) -> Response:
     """The answer that streams events; one whose first event is an error is that error's answer."""
-    first = await anext(events, None)
+    first = await _await_event(request, events)
     if first is not None and first[0] == "error" and isinstance(first[1], IbidError):
         return answer_error(first[1])
 

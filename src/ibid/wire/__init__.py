@@ -5,5 +5,14 @@ Failures become the errors of a model, and no message ever holds the key.
 """
 
 from ibid.wire.endpoint import PayloadTooLarge, Refused, Wire, is_loopback, sign_bearer
+from ibid.wire.line import Line, holding
 
-__all__ = ["PayloadTooLarge", "Refused", "Wire", "is_loopback", "sign_bearer"]
+__all__ = [
+    "Line",
+    "PayloadTooLarge",
+    "Refused",
+    "Wire",
+    "holding",
+    "is_loopback",
+    "sign_bearer",
+]

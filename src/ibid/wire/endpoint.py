@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 
 from ibid.errors import BadSetting, MalformedOutput, ModelError, ModelTimeout, ModelUnavailable
 from ibid.records import JSON
+from ibid.wire.line import Line, find_line
 from ibid.wire.watchdog import Watchdog
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ LONGEST_PAUSE: Final = 60.0
 """Seconds that an endpoint may ask for before a retry; nobody waits longer at a terminal."""
 
 CONNECT_SECONDS: Final = 10.0
+
+IDLE_CONNECTIONS: Final = 20
+"""Connections that are kept for later calls."""
 
 _Method: TypeAlias = Literal["GET", "POST"]
 
@@ -133,7 +137,7 @@ class Wire:
         """
         deadline = time.monotonic() + self._timeout
         with (
-            self._send("POST", path, body, deadline, self._first_wait) as response,
+            self._send("POST", path, body, deadline, self._first_wait, find_line()) as response,
             Watchdog(response, deadline, self._describe_silence) as watchdog,
         ):
             watchdog.wait_for(self._first_wait)
@@ -149,20 +153,40 @@ class Wire:
 
     def close(self) -> None:
         """Close the connection; a later call opens it again."""
-        client = self.__dict__.pop("_client", None)
-        if client is not None:
-            client.close()
+        for name in ("_client", "_streams"):
+            client = self.__dict__.pop(name, None)
+            if client is not None:
+                client.close()
 
     @cached_property
     def _client(self) -> httpx2.Client:
+        return self._open_client(idle=IDLE_CONNECTIONS)
+
+    @cached_property
+    def _streams(self) -> httpx2.Client:
+        """For streams that may be hung up on: none has the connection of another."""
+        return self._open_client(idle=0)
+
+    def _open_client(self, *, idle: int) -> httpx2.Client:
         import httpx2  # noqa: PLC0415 - 100 ms that only a served model costs
 
         timeout = httpx2.Timeout(self._wait, connect=min(CONNECT_SECONDS, self._timeout))
         headers = dict(self._sign(self._key))
         if self.remote is None and self._url.startswith("http:"):
             # Without TLS no certificates need to be loaded, which takes half the time of starting.
-            return httpx2.Client(headers=headers, timeout=timeout, trust_env=False, verify=False)
-        return httpx2.Client(headers=headers, timeout=timeout, trust_env=self.remote is not None)
+            return httpx2.Client(
+                headers=headers,
+                timeout=timeout,
+                limits=httpx2.Limits(max_keepalive_connections=idle),
+                trust_env=False,
+                verify=False,
+            )
+        return httpx2.Client(
+            headers=headers,
+            timeout=timeout,
+            limits=httpx2.Limits(max_keepalive_connections=idle),
+            trust_env=self.remote is not None,
+        )
 
     @contextmanager
     def _send(
@@ -172,14 +196,18 @@ class Wire:
         body: Mapping[str, JSON] | None,
         deadline: float,
         wait: float,
+        line: Line | None = None,
     ) -> Iterator[httpx2.Response]:
         """The response once its status is good; what fails while it is read is mapped too."""
         import httpx2  # noqa: PLC0415 - 100 ms that only a served model costs
 
         response: httpx2.Response | None = None
         try:
-            request = self._client.build_request(method, f"{self._url}{path}", json=body)
-            response = self._try_until(request, deadline, wait)
+            client = self._client if line is None else self._streams
+            request = client.build_request(method, f"{self._url}{path}", json=body)
+            if line is not None:
+                request.extensions["trace"] = line.watch
+            response = self._try_until(client, request, deadline, wait, line)
             yield response
         except (httpx2.ReadTimeout, httpx2.WriteTimeout) as error:
             raise self._describe_silence(min(wait, self._timeout)) from error
@@ -193,15 +221,24 @@ class Wire:
             if response is not None:
                 response.close()
 
-    def _try_until(self, request: httpx2.Request, deadline: float, wait: float) -> httpx2.Response:
+    def _try_until(
+        self,
+        client: httpx2.Client,
+        request: httpx2.Request,
+        deadline: float,
+        wait: float,
+        line: Line | None,
+    ) -> httpx2.Response:
         import httpx2  # noqa: PLC0415 - 100 ms that only a served model costs
 
         for attempt in itertools.count():
+            if line is not None and line.is_down:
+                raise ModelUnavailable(f"nobody waits for {self.origin} any more")
             last = attempt == self._retries
             left = max(0.001, deadline - time.monotonic())
             request.extensions["timeout"]["read"] = min(wait, left)
             try:
-                response = self._client.send(request, stream=True)
+                response = client.send(request, stream=True)
             except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
                 if last:
                     raise

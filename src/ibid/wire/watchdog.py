@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-import socket
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ibid.errors import ModelTimeout
+from ibid.wire.line import shut_down
 
 if TYPE_CHECKING:
     import httpx2
@@ -77,13 +76,6 @@ class Watchdog:
                 left = self._until - time.monotonic()
                 if left <= 0:
                     self._fired = self._done = True
-                    self._hang_up()
+                    shut_down(self._stream)
                 else:
                     self._changed.wait(min(left, threading.TIMEOUT_MAX))
-
-    def _hang_up(self) -> None:
-        """Shut the connection down, which ends a read that another thread waits in."""
-        plug = self._stream.get_extra_info("socket") if self._stream is not None else None
-        if plug is not None:
-            with suppress(OSError):
-                socket.socket.shutdown(plug, socket.SHUT_RDWR)
