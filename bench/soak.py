@@ -9,7 +9,9 @@ update, vacuum, re-index, purge, repair and export, each in a process of its own
 random moment of its work; then nothing committed is lost, nothing is half visible, `verify` is
 clean, and the next run finishes (tests/library_kills.py). `readers`: eight processes that search,
 list and read while one changes the library in all these ways (tests/library_readers.py); no
-document may be partial, and no error but LibraryLocked may come. Prints what was counted; the exit
+document may be partial, and no error but LibraryLocked may come. `workers`: two workers take in
+the files of a sync, edition after edition, and are killed all the while; each document is written
+once an edition, and `verify` is clean (tests/worker_kills.py). Prints what was counted; the exit
 code is 1 at the first thing that does not hold.
 """
 
@@ -39,6 +41,7 @@ def main() -> int:
     parser.add_argument("part", choices=sorted(PARTS))
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--files", type=int, default=768, help="files of the workers' sync")
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -112,10 +115,26 @@ def readers(options: Namespace) -> dict[str, Any]:
         return run_readers(Path(root), readers=READERS, seconds=options.seconds)
 
 
+def workers(options: Namespace) -> dict[str, Any]:
+    """What workers took in while they were killed; the first thing that does not hold is raised."""
+    from postgres_server import start_server
+    from worker_kills import run_worker_kills
+
+    with tempfile.TemporaryDirectory() as root, start_server() as address:
+        return run_worker_kills(
+            f"{address}&schema=soak",
+            Path(root),
+            files=options.files,
+            kills=options.kills,
+            seed=options.seed,
+        )
+
+
 PARTS: Final[dict[str, Callable[[Namespace], dict[str, Any]]]] = {
     "walk": walk,
     "kills": kills,
     "readers": readers,
+    "workers": workers,
 }
 
 

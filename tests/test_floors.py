@@ -32,6 +32,7 @@ FLOORS = [
         "libraries",
         "library",
         "logbook",
+        "crew",
         "measuring",
         "openers",
         "parts",

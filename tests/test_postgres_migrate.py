@@ -25,7 +25,10 @@ CREATE INDEX {table}_by_row ON {table} (row);
 """Packed postings as the first two formats had them."""
 
 BACK: Final = {
-    2: [ROW_FOR_EACH.format(table=table) for table in ("postings", "document_postings")],
+    2: [
+        *(ROW_FOR_EACH.format(table=table) for table in ("postings", "document_postings")),
+        "DROP TABLE queued, runs",
+    ],
     1: ["ALTER TABLE files DROP COLUMN tag"],
 }
 """What leads back to each format from the next one."""

@@ -27,8 +27,8 @@ FACE: Final = {
     "InputError", "DuplicateDocument", "EmptyDocument", "UnsupportedFormat", "UnreadableDocument",
     "GoneDocument",
     "BadQuery", "BadSetting", "UnknownAnswer", "UnknownDocument", "UnknownSource",
-    "LibraryError", "LibraryNotFound", "LibraryLocked", "EmbedderMismatch", "FormatTooNew",
-    "Corrupt",
+    "LibraryError", "LibraryNotFound", "LibraryLocked", "LibraryUnreachable",
+    "EmbedderMismatch", "FormatTooNew", "Corrupt",
     "ModelError", "ModelUnavailable", "ModelTimeout", "MalformedOutput",
     "AccessDenied", "EvaluationError",
 }  # fmt: skip

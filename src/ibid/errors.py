@@ -6,7 +6,8 @@
     │   ├── GoneDocument
     │   └── BadQuery   BadSetting   UnknownAnswer   UnknownDocument   UnknownSource
     ├── LibraryError
-    │   └── LibraryNotFound   LibraryLocked   EmbedderMismatch   FormatTooNew   Corrupt
+    │   ├── LibraryNotFound   LibraryLocked   LibraryUnreachable
+    │   └── EmbedderMismatch   FormatTooNew   Corrupt
     ├── ModelError
     │   └── ModelUnavailable   ModelTimeout   MalformedOutput
     ├── AccessDenied
@@ -37,6 +38,7 @@ __all__ = [
     "LibraryError",
     "LibraryLocked",
     "LibraryNotFound",
+    "LibraryUnreachable",
     "MalformedOutput",
     "ModelError",
     "ModelTimeout",
@@ -114,6 +116,10 @@ class LibraryLocked(LibraryError):
     """Another process is writing, and did not finish within the time to wait."""
 
 
+class LibraryUnreachable(LibraryError):
+    """The database of the library can't be reached, or went away."""
+
+
 class EmbedderMismatch(LibraryError):
     """The library was made with another embedder, analyzer or chunking than it is opened with."""
 
@@ -153,6 +159,7 @@ class EvaluationError(IbidError):
 EXIT_CODES: Final[dict[type[IbidError], int]] = {
     BadQuery: 2,
     BadSetting: 2,
+    LibraryUnreachable: 4,
     ModelUnavailable: 4,
     ModelTimeout: 4,
     IbidError: 1,

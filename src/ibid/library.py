@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
+from ibid.crew import Crew
 from ibid.flows.manifest import check_manifest, describe_library
 from ibid.flows.options import (
     Listener,
@@ -44,11 +44,8 @@ from ibid.records import (
 from ibid.shelf import Shelf
 from ibid.upkeep import Upkeep
 
-if TYPE_CHECKING:
-    from ibid.reading.kept import KeptReaders
 
-
-class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
+class Library(Crew, Shelf, Logbook, Measuring, Upkeep, Inspection):
     """A user's collection. Use it as a context, or close it.
 
     Whoever is given the object may write. Reading methods take `principals`, the set that the
@@ -133,6 +130,8 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         dry_run: bool = False,
         allow_emptying: bool = False,
         password: str | None = None,
+        workers: bool = False,
+        on_wait: Callable[[], None] = lambda: None,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
         """Make the documents of a source equal to a folder, or to what lies at an address.
@@ -140,8 +139,9 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
         An address is one such as s3://BUCKET/PREFIX. The first source's ids have no prefix, a later
         one's its base name, unless `prefix` says. `checksum` reads every file, `dry_run` only tells
         what would be done, `allow_emptying` lets more than half of the documents go, `password`
-        opens encrypted files. Raises InputError, BadSetting or ModelUnavailable, with nothing
-        changed.
+        opens encrypted files. With `workers`, those of the library take the files in, and `on_wait`
+        is called while it waits for them. Raises InputError, BadSetting or ModelUnavailable, with
+        nothing changed.
         """
         from ibid.flows.register import register_source
         from ibid.flows.sync import sync_folder
@@ -153,6 +153,7 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
             dry_run=dry_run,
             allow_emptying=allow_emptying,
             lend_readers=self._readers.lend,
+            workers=self._ask_workers(on_wait, password) if workers else None,
         )
         return sync_folder(
             source,
@@ -162,14 +163,6 @@ class Library(Shelf, Logbook, Measuring, Upkeep, Inspection):
             embedder=self._parts.embedder,
             on_progress=on_progress,
         )
-
-    @cached_property
-    def _readers(self) -> KeptReaders:
-        """The readers of synced folders, kept from one sync to the next."""
-        from ibid.flows.taking import open_readers
-        from ibid.reading.kept import KeptReaders
-
-        return KeptReaders(partial(open_readers, self._parts.ingest))
 
     def remove(self, *ids: str, purge: bool = False) -> IngestReport:
         """Hide documents from now on; with `purge`, erase them from every version.

@@ -7,12 +7,16 @@ from pathlib import Path
 
 from ibid.errors import LibraryError
 from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
-from ibid.protocols import Embedder, Generator, Index, Manifest, Reranker, Source
+from ibid.protocols import Embedder, FileQueue, Generator, Index, Manifest, Reranker, Source
 from ibid.record import record
 
 
 def _refuse_scratch(folder: Path) -> Index:
     raise LibraryError("no engine for a scratch library", hint="open the library by ibid.open")
+
+
+def _refuse_workers() -> FileQueue:
+    raise LibraryError("no queue for workers", hint="open the library by ibid.open")
 
 
 def _open_folder(place: str) -> Source:
@@ -26,7 +30,7 @@ class Parts:
     """What a library works with; `openers.py` makes them from names and settings.
 
     `open_scratch` opens a library of the embedded engine that is made to try something,
-    `open_source` what lies at a path or an address.
+    `open_source` what lies at a path or an address, `open_queue` the files that wait for workers.
     """
 
     index: Index
@@ -41,6 +45,7 @@ class Parts:
     open_reranker: Callable[[str], Reranker | None] = lambda name: None
     open_scratch: Callable[[Path], Index] = _refuse_scratch
     open_source: Callable[[str], Source] = _open_folder
+    open_queue: Callable[[], FileQueue] = _refuse_workers
     close_models: Callable[[], None] = lambda: None
 
 

@@ -18,12 +18,18 @@ from ibid.records import (
     Contribution,
     Document,
     DocumentInfo,
+    Failed,
     Hit,
+    Incomplete,
+    IngestReport,
     Move,
+    Moved,
     NearDocument,
     Passage,
+    PassageCounts,
     Principals,
     Request,
+    Skipped,
     Verdict,
 )
 
@@ -107,6 +113,13 @@ _READERS: Final[Mapping[type, Mapping[str, Callable[[Any], Any]]]] = {
         "blocks": Blocks,
         "allow": lambda names: None if names is None else frozenset(names),
         "modified_at": _read_time,
+    },
+    IngestReport: {
+        "moved": _many(Moved),
+        "skipped": _many(Skipped),
+        "failed": _many(Failed),
+        "incomplete": _many(Incomplete),
+        "passages": _one(PassageCounts),
     },
 }
 """How the fields are read that are more than plain values, by the record they belong to."""

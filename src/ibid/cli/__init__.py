@@ -49,6 +49,7 @@ VERBS: Final = {
     "size": ("inspecting", "Tell how large an index gets, and how to ask what it holds."),
     "lab": ("inspecting", "Try how documents are cut and searched, and see the evidence's rank."),
     "serve": ("serve", "Serve the library over HTTP, with its page."),
+    "worker": ("worker", "Take in the files that a sync hands out."),
     "mcp": ("serve", "Serve the library to a model, as tools on standard input and output."),
     "key": ("serve", "Make, list and take back the keys of callers."),
     "config": ("settings", "Show the settings and where each came from."),

@@ -139,6 +139,12 @@ def update_command(
 @click.option("--yes", is_flag=True, help="Also remove more than half of the documents.")
 @click.option("--checksum", is_flag=True, help="Read every file, also those that look unchanged.")
 @click.option("--watch", is_flag=True, help="Go on: sync whenever something changes, until Ctrl-C.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=0),
+    metavar="N",
+    help="Have workers take the files in: N started here, beside those that run elsewhere.",
+)
 @opens_files
 def sync_command(
     call: Call,
@@ -149,6 +155,7 @@ def sync_command(
     checksum: bool,
     password: str | None,
     watch: bool,
+    workers: int | None,
 ) -> Outcome:
     """Make the library equal to a folder.
 
@@ -162,6 +169,7 @@ def sync_command(
         _rehearse(call) if dry_run else nullcontext(call) as stage,
         stage.open_library(create=True, sends=sends) as library,
         show_progress() as on_progress,
+        _start_workers(stage, library, None if dry_run else workers) as on_wait,
     ):
         if not dry_run and library.writes_contexts:
             expected = library.sync(folder, prefix=prefix, dry_run=True, allow_emptying=yes)
@@ -174,6 +182,8 @@ def sync_command(
             allow_emptying=yes,
             checksum=checksum,
             password=password,
+            workers=workers is not None and not dry_run,
+            on_wait=on_wait,
             on_progress=on_progress,
         )
         report = _watch(library, folder, sync) if watch else sync()
@@ -199,6 +209,17 @@ def _watch(library: Library, folder: str, sync: Callable[[], IngestReport]) -> I
         on_refusal=lambda error: click.echo(f"not synced: {error}", err=True),
     )
     return reports[0] if reports else sync()
+
+
+def _start_workers(
+    call: Call, library: Library, count: int | None
+) -> AbstractContextManager[Callable[[], None]]:
+    """So many workers for a `with`, and what is called while a sync waits; None starts none."""
+    if count is None:
+        return nullcontext(lambda: None)
+    from ibid.cli.worker import starting_workers
+
+    return starting_workers(call, library, count)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery, BadSetting
-from ibid.protocols import Scope
+from ibid.protocols import FileQueue, Scope
 from ibid.ranking.feedback import Feedback
 from ibid.ranking.fusion import Fusion
 from ibid.ranking.units import Unit
@@ -78,15 +78,26 @@ LendReaders: TypeAlias = "Callable[[], AbstractContextManager[ReaderPool]]"
 
 
 @record
+class Workers:
+    """Workers that take in the files of a sync: by which queue, and what is called while it waits
+    for them; what that raises ends the sync."""
+
+    queue: FileQueue
+    on_wait: Callable[[], None] = lambda: None
+
+
+@record
 class SyncOptions:
     """How a folder is synced: `checksum` reads every file, `allow_emptying` lets more than half of
-    the documents go. Without `lend_readers`, files are read in children that end with the sync."""
+    the documents go. Without `lend_readers`, files are read in children that end with the sync;
+    with `workers`, they are read, cut and embedded by these."""
 
     ingest: IngestOptions = IngestOptions()
     checksum: bool = False
     dry_run: bool = False
     allow_emptying: bool = False
     lend_readers: LendReaders | None = None
+    workers: Workers | None = None
 
 
 @record

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 
 from ibid.flows.options import OnProgress, SyncOptions
 from ibid.flows.plan import Known, Plan, guard_removals, know_source, make_plan, name_document
@@ -61,7 +62,12 @@ def sync_folder(
                 from ibid.flows.carry import Sync  # noqa: PLC0415
 
                 sync = Sync(folder, source, options, rules, plan, known, index.snapshot(), tally)
-                sync.carry_out(index, embedder, watch, on_progress or (lambda _: None))
+                carry_out = sync.carry_out
+                if options.workers is not None:
+                    from ibid.flows.queued import hand_out  # noqa: PLC0415 - as above
+
+                    carry_out = partial(hand_out, sync, options.workers)
+                carry_out(index, embedder, watch, on_progress or (lambda _: None))
             index.put_source(replace(source, synced_at=datetime.now(UTC), recipe=recipe))
     return tally.report(index.snapshot().version, watch.seconds)
 

@@ -43,6 +43,24 @@ class Tally:
         self.skipped.extend(plan.skipped)
         self.failed.extend(plan.failed)
 
+    def take_report(self, report: IngestReport) -> None:
+        """Add what another run did."""
+        self.added.extend(report.added)
+        self.updated.extend(report.updated)
+        self.metadata_changed.extend(report.metadata_changed)
+        self.moved.extend(report.moved)
+        self.removed.extend(report.removed)
+        self.unchanged += report.unchanged
+        self.skipped.extend(report.skipped)
+        self.failed.extend(report.failed)
+        self.incomplete.extend(report.incomplete)
+        self.count(
+            added=report.passages.added,
+            removed=report.passages.removed,
+            embedded=report.passages.embedded,
+            truncated=report.passages.truncated,
+        )
+
     def report(self, version: int, seconds: Mapping[str, float]) -> IngestReport:
         """The finished report."""
         stages = ("reading", "chunking", "embedding", "writing", "total")

@@ -31,6 +31,7 @@ from ibid.library import Library
 from ibid.openers.endpoints import open_wire, refuse_remote
 from ibid.openers.engines import open_index
 from ibid.openers.generators import EXTRACTIVE, GENERATORS, choose_generator
+from ibid.openers.queues import open_queue
 from ibid.openers.rerankers import RerankParts, open_reranker
 from ibid.openers.sources import open_source
 from ibid.parts import Parts
@@ -136,6 +137,7 @@ def _gather_parts(
         open_reranker=partial(open_reranker, parts=rerank_parts),
         open_source=partial(open_source, settings=settings),
         open_scratch=lambda folder: open_index(str(folder), settings, create=True),
+        open_queue=partial(open_queue, index, settings),
         close_models=models.close,
     )
 

@@ -38,6 +38,7 @@ from ibid.protocols.models import (
     Window,
     Windowed,
 )
+from ibid.protocols.queue import FileQueue, FileRun, QueuedFile, Taken
 from ibid.protocols.upkeep import EmbedTexts, Problem, Revision, Staging, StoredContent, Vacuumed
 
 if TYPE_CHECKING:
@@ -51,6 +52,8 @@ __all__ = [
     "Embedder",
     "Fetched",
     "FileOrigin",
+    "FileQueue",
+    "FileRun",
     "FileStat",
     "FileState",
     "FileStatus",
@@ -61,6 +64,7 @@ __all__ = [
     "Mention",
     "Problem",
     "PutDocument",
+    "QueuedFile",
     "Reader",
     "RemoveDocument",
     "Reranker",
@@ -76,6 +80,7 @@ __all__ = [
     "Staging",
     "StoredContent",
     "StoredDocument",
+    "Taken",
     "TokenEmbedder",
     "Tokenizer",
     "Vacuumed",

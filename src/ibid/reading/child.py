@@ -109,6 +109,13 @@ def load_file(path: str, max_bytes: int, look: Callable[[FileStat, bytes], None]
     raise UnreadableDocument("kept changing while it was being read", hint="try again later")
 
 
+def load_whole(path: str, max_bytes: int) -> tuple[bytes, FileStat]:
+    """The bytes of a file, and which file that is, as it is remembered. Raises as `load_file`."""
+    found: list[FileStat] = []
+    data = load_file(path, max_bytes, lambda file, _: found.append(file))
+    return data, _doubt_fresh(found[-1], time.time_ns())
+
+
 def _answer_request(request: Mapping[str, Any], answer: Callable[[bytes], None]) -> None:
     """Read one file and send its document, or why there is none."""
     _allow_cpu(request["cpu_s"])

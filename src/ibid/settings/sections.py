@@ -267,6 +267,16 @@ class IngestSettings:
 
 
 @record
+class WorkersSettings:
+    """How workers take in the files that a sync hands out."""
+
+    attempts: int = _setting(3, "attempts at a file before it fails", low=1, high=100)
+    lost_seconds: float = _setting(
+        30.0, "silence after which a worker is taken for dead", low=0.2, high=86_400
+    )
+
+
+@record
 class IndexSettings:
     """Where a library may lie, and how vectors are searched in a large one."""
 
@@ -367,6 +377,7 @@ class Settings:
     spending: SpendingSettings = SpendingSettings()
     answers: AnswersSettings = AnswersSettings()
     ingest: IngestSettings = IngestSettings()
+    workers: WorkersSettings = WorkersSettings()
     reading: ReadingSettings = ReadingSettings()
     versions: VersionSettings = VersionSettings()
     index: IndexSettings = IndexSettings()

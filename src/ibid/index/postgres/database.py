@@ -8,8 +8,9 @@ that is writing: it must see what it wrote, and a replica may lag behind.
 from __future__ import annotations
 
 import re
+import select
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
@@ -18,7 +19,7 @@ import psycopg
 from pgvector.psycopg import register_vector
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-from ibid.errors import BadSetting, LibraryError, LibraryLocked
+from ibid.errors import BadSetting, LibraryError, LibraryLocked, LibraryUnreachable
 from ibid.index.postgres.migrate import migrate_schema, tell_path
 from ibid.index.postgres.schema import CALLER, READER
 from ibid.records import OWNER, Principals
@@ -37,6 +38,9 @@ MOST_CONNECTIONS: Final = 16
 
 _READ: Final = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE: Final = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+
+_AWAY: Final = ("08", "28", "3D", "57P")
+"""Classes of SQLSTATE by which no server, user or database is there to go on with."""
 
 _SCHEMA: Final = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
@@ -79,7 +83,8 @@ class Database:
         self.shown = tell_address(address)
         self.lock_timeout_s = lock_timeout_s
         url, self.schema = split_address(address)
-        with self._translating(), psycopg.connect(url, autocommit=True) as connection:
+        self.url = url
+        with self.translating(), psycopg.connect(url, autocommit=True) as connection:
             migrate_schema(connection, self.schema, create=create)
             self._path = tell_path(connection, self.schema)
         self._pool = self._open_pool(url)
@@ -90,7 +95,7 @@ class Database:
         """The pool of another address of the library; one that isn't there is told at once."""
         url, _ = split_address(address)
         try:
-            with self._translating(), psycopg.connect(url):
+            with self.translating(), psycopg.connect(url):
                 return self._open_pool(url)
         except BaseException:
             self._pool.close()
@@ -110,13 +115,14 @@ class Database:
                 " -c plan_cache_mode=force_custom_plan",
             },
             configure=register_vector,
+            check=check_alive,
         )
 
     @contextmanager
     def asking(self) -> Iterator[Connection]:
         """A connection for one statement that reads, which by itself sees one state."""
         pool = self._pool if self.is_writing else self._readers
-        with self._translating(), pool.connection() as connection:
+        with self.translating(), pool.connection() as connection:
             yield connection
 
     @contextmanager
@@ -145,6 +151,8 @@ class Database:
         with self.changing(pipelined=pipelined) as connection:
             self._limit_waiting(connection)
             connection.execute("SELECT FROM library FOR UPDATE")
+            if (guard := getattr(self._writing, "guard", None)) is not None:
+                guard(connection)
             yield connection
 
     @contextmanager
@@ -152,7 +160,7 @@ class Database:
         self, pool: ConnectionPool[Connection], begin: str, *, pipelined: bool
     ) -> Iterator[Connection]:
         """A transaction that is committed at the end, or rolled back where anything is raised."""
-        with self._translating(), pool.connection() as connection:
+        with self.translating(), pool.connection() as connection:
             try:
                 with connection.pipeline() if pipelined else nullcontext():
                     connection.execute(begin)
@@ -167,7 +175,7 @@ class Database:
     def holding(self, name: str, *, wait: bool = True) -> Iterator[None]:
         """Holds a lock of this library that lasts beyond transactions. Raises LibraryLocked."""
         key = f"ibid {self.schema} {name}"
-        with self._translating(), self._pool.connection() as connection:
+        with self.translating(), self._pool.connection() as connection:
             limit = self._milliseconds() if wait else "1"
             connection.execute("SELECT set_config('lock_timeout', %s, false)", (limit,))
             try:
@@ -195,7 +203,7 @@ class Database:
 
     def run_alone(self, statement: str) -> None:
         """Run a statement that can't be part of a transaction."""
-        with self._translating(), self._pool.connection() as connection:
+        with self.translating(), self._pool.connection() as connection:
             connection.execute(statement)
 
     @property
@@ -212,6 +220,15 @@ class Database:
         finally:
             self._writing.depth -= 1
 
+    @contextmanager
+    def guarding(self, guard: Callable[[Connection], None]) -> Iterator[None]:
+        """Lets this thread publish only what `guard` does not refuse in the same transaction."""
+        self._writing.guard = guard
+        try:
+            yield
+        finally:
+            self._writing.guard = None
+
     def close(self) -> None:
         """Let go of all connections; calling it again does nothing."""
         self._pool.close()
@@ -224,7 +241,7 @@ class Database:
         return str(max(int(self.lock_timeout_s * 1000), 1))
 
     @contextmanager
-    def _translating(self) -> Iterator[None]:
+    def translating(self) -> Iterator[None]:
         """What the server or the way to it refuses, as the error of a library."""
         try:
             yield
@@ -240,11 +257,33 @@ class Database:
             ) from error
         except PoolClosed as error:
             raise LibraryError(f"{self.shown} was closed", hint="open the library again") from error
-        except (psycopg.OperationalError, PoolTimeout) as error:
+        except PoolTimeout as error:
+            raise _tell_unreachable(self.shown, error) from error
+        except psycopg.OperationalError as error:
+            if error.sqlstate is None or error.sqlstate.startswith(_AWAY):
+                raise _tell_unreachable(self.shown, error) from error
             raise LibraryError(
-                f"{self.shown} can't be reached or can't go on ({_first_line(error)})",
-                hint="look at the server and at the address, then try again",
+                f"{self.shown} can't go on ({_first_line(error)})",
+                hint="look at the server's log and its limits, then try again",
             ) from error
+
+
+def _tell_unreachable(shown: str, error: Exception) -> LibraryUnreachable:
+    return LibraryUnreachable(
+        f"{shown} can't be reached ({_first_line(error)})",
+        hint="look at the server and at the address, then try again",
+    )
+
+
+def check_alive(connection: Connection) -> None:
+    """Raise OperationalError for a connection that the server has closed meanwhile.
+
+    What a server says unasked can be seen without asking it: mostly that it goes away.
+    """
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        ConnectionPool.check_connection(connection)
 
 
 def take_role(connection: Connection, principals: Principals) -> None:

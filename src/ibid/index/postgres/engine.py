@@ -35,6 +35,7 @@ from ibid.protocols import (
 if TYPE_CHECKING:
     from ibid.index.postgres.answers import PostgresAnswers
     from ibid.index.postgres.database import Connection
+    from ibid.index.postgres.queue import PostgresQueue
     from ibid.protocols import Vectors
 
 EXACT_BELOW: Final = Approximation()
@@ -249,7 +250,14 @@ class PostgresIndex:
         """See `Index.drop_source`."""
         with self._database.changing() as connection:
             connection.execute("UPDATE documents SET source = NULL WHERE source = %s", (name,))
+            connection.execute("DELETE FROM runs WHERE source = %s", (name,))
             connection.execute("DELETE FROM sources WHERE name = %s", (name,))
+
+    def open_queue(self, *, attempts: int, lost_s: float) -> PostgresQueue:
+        """The files that wait for workers; see `PostgresQueue`."""
+        from ibid.index.postgres.queue import PostgresQueue  # noqa: PLC0415 - for workers
+
+        return PostgresQueue(self._database, attempts=attempts, lost_s=lost_s)
 
     def count_bytes(self) -> int:
         """See `Index.count_bytes`."""

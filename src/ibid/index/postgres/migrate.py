@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ibid.errors import FormatTooNew, LibraryError, LibraryNotFound
-from ibid.index.postgres.schema import FORMAT, POLICIES, READER, TABLES
+from ibid.index.postgres.schema import FIRST_ROWS, FORMAT, POLICIES, QUEUE, READER, TABLES
 
 if TYPE_CHECKING:
     import psycopg
@@ -39,6 +39,7 @@ STEPS: Final[Mapping[int, Sequence[str]]] = {
     2: (
         *(_PACK.format(table=table) for table in ("postings", "document_postings")),
         f"GRANT SELECT ON postings, document_postings TO {READER}",
+        QUEUE,
     ),
 }
 """The statements that lead from each format to the next."""
@@ -96,7 +97,7 @@ def migrate_schema(connection: psycopg.Connection[Any], schema: str, *, create: 
 def _list_steps(found: int) -> Sequence[str]:
     """The statements that lead from a format to today's; 0 is a schema without a library."""
     if found == 0:
-        return (TABLES, POLICIES)
+        return (TABLES, QUEUE, FIRST_ROWS, POLICIES)
     return [statements for step in range(found, FORMAT) for statements in STEPS[step]]
 
 

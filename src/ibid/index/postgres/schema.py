@@ -222,7 +222,33 @@ CREATE TABLE staged_contents (
     passages text NOT NULL                 -- JSON
 );
 CREATE TABLE staged_vectors (text_hash bytea PRIMARY KEY, embedding halfvec NOT NULL);
+"""
 
+QUEUE: Final = """
+CREATE TABLE runs (                        -- syncs whose files are taken in by workers
+    id text PRIMARY KEY,
+    source text NOT NULL UNIQUE,
+    prefix text NOT NULL,
+    rules text NOT NULL
+);
+
+CREATE TABLE queued (                      -- their files
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run text NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    path text NOT NULL,
+    uri text NOT NULL,
+    stat text NOT NULL,                    -- JSON
+    known text NOT NULL,                   -- JSON
+    media_type text,
+    data bytea STORAGE EXTERNAL NOT NULL,
+    attempts integer NOT NULL DEFAULT 0,
+    committed boolean NOT NULL DEFAULT false,
+    outcome text                           -- JSON; NULL until it is done
+);
+CREATE INDEX queued_by_run ON queued (run);
+"""
+
+FIRST_ROWS: Final = """
 INSERT INTO library (format) VALUES (3);
 INSERT INTO versions VALUES (0, extract(epoch FROM now()), 0, 0, 0, 0, 0);
 """
