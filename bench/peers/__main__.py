@@ -52,6 +52,7 @@ QUIET: Final = {
     "HAYSTACK_TELEMETRY_ENABLED": "False",
     "DO_NOT_TRACK": "1",
     "HF_HUB_OFFLINE": "1",
+    "ALLOW_RESOLVE_TRANSFORM": "True",  # txtai takes vectors from a function only so
 }
 
 MORE_IS_BETTER: Final = ("nDCG@10", "ingest, of the bare loop")

@@ -316,15 +316,15 @@ class Haystack:
 
 
 class Txtai:
-    """Its hybrid index with the texts beside it."""
+    """Its hybrid index with the texts beside it; vectors come from a function that it finds."""
 
     modules = ("txtai",)
 
     def fill(self, passages: Passages, folder: Path) -> None:
         import txtai
 
-        vectors = dict(zip(passages.texts, passages.vectors, strict=True))
-        index = txtai.Embeddings(hybrid=True, content=True, transform=_LookUp(vectors))
+        _known.update(zip(passages.texts, passages.vectors, strict=True))
+        index = txtai.Embeddings(hybrid=True, content=True, transform=_LOOK_UP)
         rows = enumerate(zip(passages.texts, passages.documents, strict=True))
         index.index((row, {"text": text, "document": id}, None) for row, (text, id) in rows)
         index.save(str(folder / "index"))
@@ -332,27 +332,26 @@ class Txtai:
     def open(self, folder: Path) -> Search:
         import txtai
 
-        vectors: dict[str, Vectors] = {}
-        index = txtai.Embeddings(hybrid=True, content=True, transform=_LookUp(vectors))
+        index = txtai.Embeddings()
         index.load(str(folder / "index"))
         said = "select document from txtai where similar(:question)"
 
         def search(question: str, vector: Vectors, k: int) -> Sequence[str]:
-            vectors[question] = vector
+            _known[question] = vector
             found = index.search(said, limit=k, parameters={"question": question})
             return [row["document"] for row in found]
 
         return search
 
 
-class _LookUp:
-    """Gives the vectors of texts that are known."""
+_LOOK_UP: Final = "systems.look_up"
 
-    def __init__(self, vectors: Mapping[str, Vectors]) -> None:
-        self._vectors = vectors
+_known: dict[str, Vectors] = {}
 
-    def __call__(self, texts: Sequence[str]) -> Vectors:
-        return np.stack([self._vectors[text] for text in texts])
+
+def look_up(texts: Sequence[str]) -> Vectors:
+    """The vectors of texts that are known."""
+    return np.stack([_known[text] for text in texts])
 
 
 SYSTEMS: Final[Mapping[str, System]] = {
