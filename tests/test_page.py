@@ -169,6 +169,28 @@ def test_the_keyboard_is_enough(browser: Browser, url: str) -> None:
         assert page.evaluate("document.activeElement.className") == "marker"
 
 
+def test_the_keyboard_stays_where_it_was_after_a_change(
+    browser: Browser, changing: tuple[ibid.Library, str]
+) -> None:
+    _, url = changing
+    focus = "document.activeElement.ariaLabel"
+    with visit(browser, f"{url}#/documents") as page:
+        page.get_by_role("button", name="Archive The museum").focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Unarchive The museum").wait_for()
+        page.wait_for_function(f"{focus} === 'Unarchive The museum'")
+        page.get_by_role("button", name="Access The museum").focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("dialog").wait_for()
+        page.keyboard.press("Escape")
+        page.wait_for_function(f"{focus} === 'Access The museum'")
+        page.get_by_role("button", name="Delete The museum").focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        page.locator(".count").get_by_text("4 documents", exact=True).wait_for()
+        page.wait_for_function("document.activeElement.querySelector(':scope > .shelf') !== null")
+
+
 # -- the sources ----------------------------------------------------------------------------------
 
 
@@ -371,6 +393,16 @@ def test_the_lab_tells_whether_the_prediction_was_right(
         page.get_by_label("Size of a chunk").fill("8")
         page.get_by_role("button", name="See").click()
         outcome.get_by_text("You were right. No chunk holds the evidence whole").wait_for()
+        page.get_by_label("Size of a chunk").fill("12")
+        page.get_by_label("Question", exact=True).fill("What does a canoe cost?")
+        page.get_by_label("Evidence").fill(evidence)
+        page.get_by_label("Documents, by a filter").fill("id = 'boats.md'")
+        page.get_by_label("Rewrite by synonyms").fill("canoe, rowing boat")
+        page.get_by_label("It comes first").check()
+        page.get_by_role("button", name="See").click()
+        page.locator(".outcome .facts").get_by_text("boat").first.wait_for()
+        assert set(page.locator(".found .id").all_inner_texts()) == {"boats.md"}
+        assert page.locator(".strip .hit.evidence").count() == 1
     options = LabOptions(size=12, retriever="bm25")
     result = library.open_lab().run(BOAT, evidence, options)
     assert shown == [" ".join(hit.chunk.text.split()) for hit in result.hits]

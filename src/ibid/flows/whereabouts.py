@@ -98,7 +98,7 @@ class Whereabouts:
         seen = "" if self.caller is OWNER else " that you may see"
         advice = "add a document that says it, or ask for its words as the document has them"
         if self.caller is not OWNER:
-            advice += "; --as '*' looks at all documents, and at the files that were not read"
+            advice += "; the owner is told of all documents, and of the files that were not read"
         if expected.document_id is not None:
             detail = f"there is no document {expected.document_id!r}{seen}"
         else:

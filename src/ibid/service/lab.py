@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from ibid.chunking.options import By
 from ibid.flows.lab import LabOptions, LabRetriever
+from ibid.ranking.synonyms import parse_synonyms
 from ibid.service.access import need
 from ibid.service.asking import note
 from ibid.service.bodies import MOST_CHARACTERS, Question
@@ -28,7 +29,10 @@ Text = Annotated[str, StringConstraints(max_length=MOST_CHARACTERS)]
 
 
 class LabBody(BaseModel):
-    """A question, the evidence that a chunk should hold, and the controls."""
+    """A question, the evidence that a chunk should hold, and the controls.
+
+    `synonyms` are lines as in a file of them, by which the question is also searched.
+    """
 
     model_config = ConfigDict(
         extra="forbid",
@@ -46,6 +50,7 @@ class LabBody(BaseModel):
     k: Annotated[int, Field(ge=1, le=100)] = 3
     retriever: LabRetriever = "tfidf"
     rerank: bool = False
+    synonyms: Text = ""
 
 
 @router.post("/v1/lab", responses=describe(LabReply))
@@ -54,8 +59,10 @@ def run_lab(
 ) -> JSONResponse:
     """The chunks that the controls make of the documents that the caller sees, and what is found
     among them. Nothing is kept."""
-    controls = body.model_dump(exclude={"question", "evidence", "filter"})
-    lab = find_context(request).library.open_lab(caller.principals, filter=body.filter)
-    result = lab.run(body.question, body.evidence, LabOptions(**controls))
+    controls = body.model_dump(exclude={"question", "evidence", "filter", "synonyms"})
+    words = parse_synonyms(body.synonyms, "synonyms").entries
+    library = find_context(request).library
+    lab = library.open_lab(caller.principals, filter=body.filter, synonyms=words)
+    result = lab.run(body.question, body.evidence, LabOptions(**controls, expand=bool(words)))
     note(request, documents=[document.id for document in lab.documents], question=body.question)
     return JSONResponse(shape_lab(result))

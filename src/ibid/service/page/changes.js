@@ -28,14 +28,24 @@ export function makeActions(info, done, gone = done) {
       body: { archived },
     });
   const name = (words) => `${words} ${info.title ?? info.id}`;
-  const button = (words, onclick, kind = "quiet") =>
-    make("button", { type: "button", class: kind, "aria-label": name(words), onclick }, words);
+  const button = (act, words, onclick, kind = "quiet") =>
+    make(
+      "button",
+      {
+        type: "button",
+        class: kind,
+        "aria-label": name(words),
+        "data-focus": `${act} ${info.id}`,
+        onclick,
+      },
+      words,
+    );
   return make(
     "div",
     { class: "actions" },
-    button(archived ? "Archive" : "Unarchive", archive),
-    button("Access", () => askAccess(info, change)),
-    button("Delete", () => askDelete(info, change, gone), "quiet grave"),
+    button("archive", archived ? "Archive" : "Unarchive", archive),
+    button("access", "Access", () => askAccess(info, change)),
+    button("delete", "Delete", () => askDelete(info, change, gone), "quiet grave"),
     told,
   );
 }

@@ -36,7 +36,13 @@ function presentFolder({ name, location, documents, synced_at }, maySync, done) 
   };
   const button = make(
     "button",
-    { type: "button", class: "quiet", "aria-label": `Sync again: ${name}`, onclick: sync },
+    {
+      type: "button",
+      class: "quiet",
+      "aria-label": `Sync again: ${name}`,
+      "data-focus": `sync ${name}`,
+      onclick: sync,
+    },
     "Sync again",
   );
   return make(

@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { make, say, show } from "./dom.js";
 import { fillWith } from "./states.js";
+import { drawStrip } from "./strip.js";
 import { count, locate } from "./text.js";
 
 /** What can be predicted: its words, and whether a rank (null: not found) makes it true. */
@@ -48,6 +49,8 @@ function makeForm(run) {
   const overlap = makeSlider("lab-overlap", 0, 20, 5);
   const k = makeSlider("lab-k", 1, 5, 3);
   const rerank = make("input", { id: "lab-rerank", type: "checkbox" });
+  const synonyms = make("input", { id: "lab-synonyms", type: "text", placeholder: "hotel, inn" });
+  const filter = make("input", { id: "lab-filter", type: "text", placeholder: 'id like "it/%"' });
   const submit = (event) => {
     event.preventDefault();
     const asked = {
@@ -59,6 +62,8 @@ function makeForm(run) {
       k: Number(k.field.value),
       retriever: retriever.value,
       rerank: rerank.checked,
+      synonyms: synonyms.value,
+      ...(filter.value.trim() && { filter: filter.value.trim() }),
     };
     run(asked, new FormData(event.target).get("predicted"));
   };
@@ -77,6 +82,8 @@ function makeForm(run) {
       field("Size of a chunk", size.field, size.told),
       field("Overlap", overlap.field, overlap.told),
       field("Chunks shown", k.field, k.told),
+      field("Rewrite by synonyms", synonyms),
+      field("Documents, by a filter", filter),
       make(
         "div",
         { class: "tick" },
@@ -129,12 +136,13 @@ function presentOutcome(
   return [
     make("p", { class: `display ${right ? "right" : "wrong"}` }, told),
     make("p", { class: "facts" }, `${held} with the evidence.${searched}`),
+    drawStrip(chunks, hits),
     make(
       "ol",
       { class: "found" },
       ...hits.map((hit) => presentHit(hit, chunks[hit.chunk], evidence)),
     ),
-  ];
+  ].filter(Boolean);
 }
 
 function tellRank(rank, split) {

@@ -37,15 +37,18 @@ function presentHint(hint) {
 
 /**
  * Fills a place with what a promise gives; until then it waits, and after an error it can try again.
+ * Where the keyboard stood in it, it stands there again, or at the beginning.
  * @param {HTMLElement} place
  * @param {string} words
  * @param {() => Promise<Node[]>} load
  */
 export async function fillWith(place, words, load) {
+  const held = place.contains(document.activeElement) ? document.activeElement : null;
   show(place, waiting(words));
   place.setAttribute("aria-busy", "true");
   try {
     show(place, ...(await load()));
+    if (held) focusAgain(place, held.dataset.focus);
   } catch (error) {
     if (error.name === "AbortError") return; // the reader has gone elsewhere
     show(
@@ -54,6 +57,16 @@ export async function fillWith(place, words, load) {
     );
   }
   place.removeAttribute("aria-busy");
+}
+
+/** Sets the keyboard where it stood: at what has the same name, or else at the place itself. */
+function focusAgain(place, name) {
+  if (document.activeElement !== document.body) return; // it has gone elsewhere meanwhile
+  const named = [...place.querySelectorAll("[data-focus]")];
+  const found = named.find((one) => one.dataset.focus === name);
+  found?.closest("details")?.setAttribute("open", "");
+  if (!found) place.setAttribute("tabindex", "-1");
+  (found ?? place).focus();
 }
 
 function askForKey(error, again) {
