@@ -1,6 +1,6 @@
 // What a view shows while it waits, when there is nothing, and when something went wrong.
 
-import { setKey } from "./api.js";
+import { hasKey, setKey } from "./api.js";
 import { make, say, show } from "./dom.js";
 
 /** A line that something is on its way. */
@@ -85,13 +85,8 @@ function askForKey(error, again) {
   return make(
     "form",
     { class: "failure", onsubmit: keep },
-    make("p", {}, make("strong", {}, "This library asks who you are.")),
-    make(
-      "p",
-      {},
-      error.hint ||
-        "Give the key that its keeper made for you. It is kept until the tab is closed.",
-    ),
+    make("p", {}, make("strong", {}, hasKey() ? error.message : "This library asks who you are.")),
+    make("p", {}, "Give the key that its keeper made for you. It is kept until the tab is closed."),
     make("label", { for: "given-key" }, "Key"),
     make("div", { class: "row" }, field, make("button", { class: "main" }, "Go on")),
   );
