@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import random
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 import ibid
+from ibid.flows import transfer
 from ibid.openers import open_library
 from ibid.settings import load_settings
 from ibid.testing.embedders import HashingEmbedder
@@ -42,6 +44,10 @@ def name_file(number: int) -> str:
 
 def name_page(number: int) -> str:
     return f"page-{number}"
+
+
+def name_import(number: int) -> str:
+    return f"taken-{number}"
 
 
 def open_place(root: Path, *, size: int | None = None) -> ibid.Library:
@@ -100,6 +106,11 @@ def _export(library: ibid.Library, job: Job, tell: Callable[[int], None]) -> Non
     library.export(job.root / f"copy-{job.edition}.ibid.zip")
 
 
+def _import(library: ibid.Library, job: Job, tell: Callable[[int], None]) -> None:
+    transfer.BATCH = 1  # type: ignore[misc]  # every document is a commit of its own
+    library.import_file(job.root / "copy-in.zip")
+
+
 # -- what is expected -----------------------------------------------------------------------------
 
 
@@ -116,6 +127,10 @@ def _after_update(before: Editions, job: Job) -> Editions:
 def _after_purge(before: Editions, job: Job) -> Editions:
     gone = name_page(job.edition % OTHER_PAGES)
     return {id: edition for id, edition in before.items() if id != gone}
+
+
+def _after_import(before: Editions, job: Job) -> Editions:
+    return before | {name_import(number): job.edition for number in range(OTHER_PAGES)}
 
 
 def _unchanged(before: Editions, job: Job) -> Editions:
@@ -139,6 +154,7 @@ VERBS: Final = {
     "purge": Verb(_purge, _after_purge),
     "repair": Verb(_repair),
     "export": Verb(_export),
+    "import": Verb(_import, _after_import, whole=False),
 }
 
 
@@ -209,6 +225,23 @@ class Kills:
                 library.update(read_page(name, 0))
         for copy in self.root.glob("copy-*"):
             copy.unlink()
+        if job.verb == "import":
+            self._export_others(job, before)
+
+    def _export_others(self, job: Job, before: Editions) -> None:
+        """A file with pages that the library does not hold, cut as it cuts them."""
+        names = [name_import(number) for number in range(OTHER_PAGES)]
+        with open_place(self.root) as library:
+            if held := [name for name in names if name in before]:
+                library.remove(*held)
+            made = library._parts.index.manifest
+        assert made is not None
+        size = int(made.chunking.split("/")[1])
+        shutil.rmtree(self.root / "other", ignore_errors=True)
+        (self.root / "other").mkdir()
+        with open_place(self.root / "other", size=size) as other:
+            other.ingest([read_page(name, job.edition) for name in names])
+            other.export(self.root / "copy-in.zip")
 
     def _run(self, job: Job, *, kill: bool) -> tuple[int, bool]:
         """How much of it the child told to be done, and whether it told of its end."""

@@ -40,7 +40,7 @@ def register_source(index: Index, source: Source, *, prefix: str | None = None) 
                 f"the prefix {prefix!r} is in use by {info.location}",
                 hint="give another one with --prefix",
             )
-    return SourceInfo(_find_free_name(base, {info.name for info in known}), source.location, prefix)
+    return SourceInfo(find_free_name(base, {info.name for info in known}), source.location, prefix)
 
 
 def _name_source(location: str) -> str:
@@ -51,7 +51,8 @@ def _name_source(location: str) -> str:
     return PurePosixPath(unquote(url.path)).name or url.netloc or "root"
 
 
-def _find_free_name(base: str, taken: set[str]) -> str:
+def find_free_name(base: str, taken: set[str]) -> str:
+    """The name, or it with the first number that makes it one that is not taken."""
     numbered: Iterator[str] = (f"{base}-{number}" for number in count(2))
     return next(name for name in chain([base], numbered) if name not in taken)
 

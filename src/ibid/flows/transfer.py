@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,6 +26,7 @@ from ibid.flows.ingest import enumerate_ids, find_stored
 from ibid.flows.manifest import check_manifest
 from ibid.flows.options import EVERYTHING
 from ibid.flows.prepare import index_passage
+from ibid.flows.register import find_free_name
 from ibid.plain import from_plain, to_plain
 from ibid.protocols import (
     FileStat,
@@ -184,7 +186,7 @@ def import_library(
             lines = archive.read(GOLDEN).decode("utf-8").split("\n")
             added, _ = add_cases(golden, parse_golden(lines, f"{path}, {GOLDEN}"))
             return replace(transferred, golden=len(added))
-    except (OSError, zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, KeyError, TypeError, ValueError) as error:
         if isinstance(error, IbidError):
             raise
         raise InputError(
@@ -199,11 +201,13 @@ class _Import:
         self._archive = archive
         self._index = index
         self._places: dict[bytes, int] = {}
+        self._names: dict[str, str] = {}
 
     def take_in(self, opened: Manifest) -> Transferred:
-        """Check the whole file, then write it in batches, and its sources last."""
+        """Check the whole file, then write it in batches, and what is known of its files last."""
         made = self._check(opened)
         held, new = self._find_held()
+        self._name_sources()
         self._put_sources(with_files=False)
         passages = 0
         for batch in self._read_batches(new):
@@ -216,6 +220,8 @@ class _Import:
 
     def _check(self, opened: Manifest) -> Manifest:
         header = json.loads(self._archive.read(MANIFEST))
+        if (bad := self._archive.testzip()) is not None:
+            raise ValueError(f"{bad} in it is damaged")
         if header["format"] > FORMAT:
             raise FormatTooNew(
                 f"the file has format {header['format']}; this ibid reads up to {FORMAT}",
@@ -224,6 +230,9 @@ class _Import:
         made = from_plain(Manifest, header["manifest"])
         check_manifest(made, opened)
         check_manifest(self._index.manifest, made)
+        rows = self._archive.getinfo(HASHES).file_size // HASH_BYTES
+        if self._archive.getinfo(VECTORS).file_size != rows * 2 * (made.dimension or 0):
+            raise ValueError("it holds other vectors than it names")
         return made
 
     def _find_held(self) -> tuple[int, set[str]]:
@@ -240,7 +249,11 @@ class _Import:
         return len(stored), hashes.keys() - stored.keys()
 
     def _read_batches(self, new: set[str]) -> Iterator[list[PutDocument]]:
-        puts = (_unpack(line) for line in self._read(DOCUMENTS) if line["document"]["id"] in new)
+        puts = (
+            _unpack(line, self._names)
+            for line in self._read(DOCUMENTS)
+            if line["document"]["id"] in new
+        )
         while batch := list(islice(puts, BATCH)):
             yield batch
 
@@ -263,6 +276,35 @@ class _Import:
                 found[text_hash] = row.astype(np.float32)
         return found
 
+    def _name_sources(self) -> None:
+        """Find what each source of the file is called in the library.
+
+        One that lies at the same place is the same; a name that another has is not taken from it.
+        Raises InputError for a prefix that another has: a sync of one would remove what is the
+        other's.
+        """
+        known = self._index.sources()
+        taken = {info.name for info in known}
+        for line in self._read(SOURCES):
+            source = from_plain(SourceInfo, line["source"])
+            same = next((info for info in known if info.location == source.location), None)
+            for info in known:
+                if info is not same and info.prefix == source.prefix:
+                    raise InputError(
+                        f"{source.location} in the file and {info.location} in the library have"
+                        f" the same prefix {info.prefix!r}",
+                        hint="nothing was changed; import into a library of its own",
+                    )
+            if same is not None and same.prefix != source.prefix:
+                raise InputError(
+                    f"{source.location} has the prefix {source.prefix!r} in the file and"
+                    f" {same.prefix!r} in the library",
+                    hint="nothing was changed; import into a library of its own",
+                )
+            name = same.name if same is not None else find_free_name(source.name, taken)
+            taken.add(name)
+            self._names[source.name] = name
+
     def _put_sources(self, *, with_files: bool) -> int:
         """Record the sources; with their files only when all their documents are in."""
         lines = list(self._read(SOURCES))
@@ -270,6 +312,7 @@ class _Import:
             synced_at = line["source"]["synced_at"]
             source = replace(
                 from_plain(SourceInfo, line["source"]),
+                name=self._names[line["source"]["name"]],
                 synced_at=synced_at and datetime.fromisoformat(synced_at),
             )
             self._index.put_source(source)
@@ -284,8 +327,11 @@ class _Import:
                 yield json.loads(line)
 
 
-def _unpack(line: Mapping[str, Any]) -> PutDocument:
-    """The change that writes a document of the file, as it would be written anew."""
+def _unpack(line: Mapping[str, Any], names: Mapping[str, str]) -> PutDocument:
+    """The change that writes a document of the file, as it would be written anew.
+
+    `names` tells what its source is called in the library.
+    """
     document = from_plain(Document, line["document"])
     language = line["language"]
     passages = [from_plain(Passage, passage) for passage in line["passages"]]
@@ -294,7 +340,7 @@ def _unpack(line: Mapping[str, Any]) -> PutDocument:
         content_hash=line["content_hash"],
         passages=[index_passage(passage, document.title, language) for passage in passages],
         language=language,
-        source=line["source"],
+        source=None if line["source"] is None else names[line["source"]],
         overrides=line["overrides"],
         create=True,
         opens=True,
