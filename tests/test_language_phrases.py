@@ -93,6 +93,28 @@ def test_a_search_holds_to_it_in_every_mode(harbour: ibid.Library, mode: SearchM
     harbour.close()
 
 
+def test_an_excluded_word_of_the_title_leaves_the_document_out(harbour: ibid.Library) -> None:
+    titled = [
+        ibid.Document("a", "Boats lie there at night.", title="Closing the harbour"),
+        ibid.Document("b", "Boats lie there by day.", title="Opening hours"),
+    ]
+    harbour.update(titled)
+
+    def find(text: str) -> set[str]:
+        return {hit.document_id for hit in harbour.search(text, 100)} & {"a", "b"}
+
+    assert find("boats there") == {"a", "b"}
+    assert find("boats there -closed") == {"b"}
+    assert find('boats there -"opening hours"') == {"a"}
+    assert find('boats there -"hours opening"') == {"a", "b"}
+    (step,) = [
+        stage
+        for stage in harbour.diagnose("boats there -closing", document_id="a").stages
+        if not stage.ok
+    ]
+    assert step.stage == "filter"
+
+
 def test_a_phrase_that_nothing_holds_is_given_up_with_a_warning(harbour: ibid.Library) -> None:
     found = harbour.run_search(Query('Where is the "southern pier" of the boats?'), k=3)
     assert len(found.hits) == 3

@@ -91,11 +91,9 @@ def test_a_flipped_bit_anywhere_is_seen_before_anything_is_written(
     copy = export_folder(tmp_path)
     whole = copy.read_bytes()
     with zipfile.ZipFile(copy) as archive:
-        ends = [info.header_offset for info in archive.infolist()[1:]] + [archive.start_dir]
-        middles = [
-            end - info.compress_size // 2
-            for info, end in zip(archive.infolist(), ends, strict=True)
-        ]
+        infos = archive.infolist()
+        ends = [info.header_offset for info in infos[1:]] + [archive.start_dir]
+        middles = [end - info.compress_size // 2 for info, end in zip(infos, ends, strict=True)]
     for place in middles:
         copy.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
         with pytest.raises(ibid.InputError, match="can't be imported"):

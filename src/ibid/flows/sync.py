@@ -17,7 +17,7 @@ from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.tally import Tally
 from ibid.protocols import Embedder, Index, Source, SourceInfo
 from ibid.records import IngestReport
-from ibid.sources.rules import read_rules
+from ibid.sources.rules import Rules, read_rules
 from ibid.version import VERSION
 
 
@@ -41,17 +41,7 @@ def sync_folder(
         # Other rules speak of any file, and another ibid may read one better.
         recipe = f"{VERSION} {rules.hash}"
         known = know_source(index, source)
-        listing = list(folder.scan(known.recall))
-        plan = make_plan(
-            listing,
-            known,
-            source=source,
-            rules=rules,
-            unreadable=folder.unreadable,
-            everything=options.checksum or source.recipe != recipe,
-        )
-        if not options.allow_emptying:
-            guard_removals(plan, known, source=source)
+        plan = _plan_sync(folder, source, rules, known, options, recipe)
         tally.take_plan(plan)
         if options.dry_run:
             _foretell(plan, known, source, options, tally)
@@ -70,6 +60,29 @@ def sync_folder(
                 carry_out(index, embedder, watch, on_progress or (lambda _: None))
             index.put_source(replace(source, synced_at=datetime.now(UTC), recipe=recipe))
     return tally.report(index.snapshot().version, watch.seconds)
+
+
+def _plan_sync(
+    folder: Source,
+    source: SourceInfo,
+    rules: Rules,
+    known: Known,
+    options: SyncOptions,
+    recipe: str,
+) -> Plan:
+    """What there is to do. Raises InputError where too much would go."""
+    listing = list(folder.scan(known.recall))
+    plan = make_plan(
+        listing,
+        known,
+        source=source,
+        rules=rules,
+        unreadable=folder.unreadable,
+        everything=options.checksum or source.recipe != recipe,
+    )
+    if not options.allow_emptying:
+        guard_removals(plan, known, source=source)
+    return plan
 
 
 def _foretell(

@@ -14,7 +14,7 @@ from ibid.flows.disk import find_on_disk
 from ibid.flows.hashing import hash_text
 from ibid.flows.prepare import analyze_passage
 from ibid.language.analyzer import analyze_query
-from ibid.language.phrases import holds_phrase, read_query
+from ibid.language.phrases import holds_form, holds_phrase, read_query
 from ibid.protocols import Index, Scope, Snapshot
 from ibid.records import OWNER, DocumentInfo, Passage, Principals, Query
 
@@ -246,6 +246,7 @@ def _keep_phrases(targets: Sequence[Target], question: str) -> Iterator[Target]:
             for one in target.passages
             if all(holds_phrase(one.indexed_text, phrase) for phrase in asked.phrases)
             and not any(holds_phrase(one.indexed_text, word) for word in asked.excluded)
+            and not any(holds_form(target.info.title or "", word, None) for word in asked.excluded)
         )
         if passages:
             yield replace(target, passages=passages)

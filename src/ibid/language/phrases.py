@@ -68,6 +68,18 @@ def holds_phrase(text: str, phrase: str) -> bool:
     return _build_pattern(phrase).search(_fold(text)) is not None
 
 
+def holds_form(text: str, phrase: str, language: str | None) -> bool:
+    """Whether a short text, such as a title, holds a phrase, a single word in any of its forms."""
+    folded, wanted = _fold(text), _fold(phrase)
+    if folded.isascii() and wanted.isascii() and wanted[:2] not in folded:
+        return False  # all forms of a word begin alike, and few titles hold even that
+    alternatives = list_alternatives(phrase, {None, language})
+    if any(len(terms) > 1 for terms in alternatives):
+        return holds_phrase(text, phrase)
+    held = {*analyze(text, None), *analyze(text, language)}
+    return any(terms and held.issuperset(terms) for terms in alternatives)
+
+
 @lru_cache
 def _build_pattern(phrase: str) -> re.Pattern[str]:
     folded = _fold(phrase)

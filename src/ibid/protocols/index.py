@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Scope:
     """What one search may touch; an index applies it inside its searches, never after them.
 
-    A passage must hold each of the `phrases`, and none of `excluded`, as `ibid.language.phrases`
-    tells them.
+    A passage must hold each of the `phrases`, and neither it nor the title of its document any of
+    `excluded`, as `ibid.language.phrases` tells them.
     """
 
     principals: Principals = frozenset()

@@ -271,6 +271,23 @@ class IndexScopeTests:
         with pytest.raises(BadQuery):
             snapshot.documents(scope)
 
+    def test_an_excluded_word_is_in_no_title_either(self, index: Index) -> None:
+        """A document is left out whose title holds it, as a word or a phrase."""
+        pier = put("a", "plan a", title="The closed pier")
+        commit(index, pier, put("b", "plan b", title="Piers"), put("c", "plan c", title="A dock"))
+        snapshot = index.snapshot()
+        for excluded, left in (
+            (("pier",), {"plan b", "plan c"}),
+            (("closed pier",), {"plan b", "plan c"}),
+            (("dock", "closed"), {"plan b"}),
+            (("lamp",), {"plan a", "plan b", "plan c"}),
+        ):
+            assert find_both(snapshot, "plan", Scope(excluded=excluded)) == left
+        assert find_both(snapshot, "plan", Scope(phrases=("plan",), excluded=("dock",))) == {
+            "plan a",
+            "plan b",
+        }
+
     def test_archived_documents_are_left_out(self, index: Index) -> None:
         """They are found only where they are asked for."""
         commit(index, put("old", "plan old", archived=True), put("new", "plan new"))

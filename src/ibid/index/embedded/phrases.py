@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibid.index.embedded import reads
-from ibid.language.phrases import holds_phrase, list_alternatives
+from ibid.language.phrases import holds_form, holds_phrase, list_alternatives
 
 if TYPE_CHECKING:
     from ibid.index.embedded.files import SearchFiles
@@ -37,6 +38,22 @@ def flag_holding(
     flags = np.zeros_like(among)
     flags[rows] = True
     return flags
+
+
+def find_titled(
+    connection: sqlite3.Connection, version: int, phrases: Sequence[str]
+) -> NDArray[np.int64]:
+    """The revisions of a version whose title holds one of the phrases, a word in all its forms."""
+    found = [
+        revision
+        for revision, title, language in connection.execute(
+            "SELECT r.id, r.title, c.language FROM revisions r JOIN contents c ON c.id = r.content"
+            f" WHERE r.title IS NOT NULL AND {reads.LIVE}",
+            (version, version),
+        )
+        if any(holds_form(title, phrase, language) for phrase in phrases)
+    ]
+    return np.array(found, np.int64)
 
 
 def _keep_holding(rows: list[int], phrase: str, connection: sqlite3.Connection) -> list[int]:

@@ -226,9 +226,14 @@ class EmbeddedSnapshot:
             with suppress(KeyError):  # another thread may have dropped it since
                 self._scopes.move_to_end((last, scope))
             return known
+        hidden = self._find_hidden(scope.principals, last)
+        if scope.excluded:
+            from ibid.index.embedded.phrases import find_titled  # noqa: PLC0415 - seldom asked for
+
+            hidden = [*hidden, find_titled(self._connect(), self._version, scope.excluded)]
         found = self._live.allow(
             archived=scope.include_archived,
-            hidden=self._find_hidden(scope.principals, last),
+            hidden=hidden,
             chosen=None if scope.filter is None else self._filter(scope.filter),
         )
         if scope.phrases or scope.excluded:

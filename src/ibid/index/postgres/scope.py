@@ -132,6 +132,9 @@ class Within:
 def compile_within(connection: Connection, scope: Scope, held: Generation) -> Within:
     """The passages of a scope. Raises BadQuery."""
     within = compile_documents(scope, held)
+    if scope.excluded:
+        condition = within.condition & _leave_titled(connection, scope.excluded, held.version)
+        within = replace(within, condition=condition)
     for phrase in scope.phrases:
         rows = _find_holding(connection, phrase, within, exactly=True)
         within = replace(within, listed=rows)
@@ -145,6 +148,23 @@ def compile_documents(scope: Scope, held: Generation) -> Within:
     """The passages of the documents of a scope, whatever its phrases. Raises BadQuery."""
     condition = compile_scope(scope, held.version)
     return Within(held, condition, narrow=scope.filter is not None)
+
+
+def _leave_titled(connection: Connection, phrases: Sequence[str], version: int) -> Condition:
+    """The condition that a title holds none of the phrases, a word in any of its forms."""
+    from ibid.language.phrases import holds_form  # noqa: PLC0415 - seldom needed
+
+    titles = connection.execute(
+        "SELECT r.id, r.title, c.language FROM revisions r JOIN contents c ON c.id = r.content"
+        f" WHERE r.title IS NOT NULL AND {LIVE}",
+        (version, version),
+    )
+    titled = [
+        revision
+        for revision, title, language in titles
+        if any(holds_form(title, phrase, language) for phrase in phrases)
+    ]
+    return Condition("r.id != ALL (%s::bigint[])", (titled,))
 
 
 def _find_holding(
