@@ -5,9 +5,10 @@
 A folder of Markdown files is synced into a library with an embedder that costs next to nothing;
 then, in the same open process, again with nothing changed, beside a bare walk that lists the folder
 and takes the stat of every file; and after one file was written, beside what that is made of: a
-sync with nothing changed, and an update of one document, which embeds it and commits. Each is done several times in turns, and the medians are
-compared. The exit code is 1 when a sync with nothing changed takes more than 5 times the walk, or
-one with one file changed more than 1.3 times its parts.
+sync with nothing changed, and an update of one document, which embeds it and commits. Each is done
+several times in turns, and the medians are compared. The exit code is 1 when a sync with nothing
+changed takes more than 5 times the walk, or one with one file changed more than 1.3 times its
+parts.
 """
 
 from __future__ import annotations

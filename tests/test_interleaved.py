@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import ibid
-from conftest import find, list_ids, open_hashing
+from conftest import find, list_ids, open_hashing, write
+from ibid.flows import register
 from ibid.index.embedded import purge
 from ibid.index.embedded.staging import EmbeddedStaging
 from ibid.openers import open_library
@@ -210,3 +211,34 @@ def test_two_objects_in_threads_write_in_turns(place: Path) -> None:
         assert len(list_ids(library)) == 8 + 18
         assert library.verify() == []
         assert set(find(library, "edition105")) == {"thread-105"}
+
+
+def test_two_first_syncs_at_once_take_no_name_or_prefix_from_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "library"
+    for root in ("ours", "theirs"):
+        write(tmp_path / root / "handbook", {f"{root}.md": f"The {root} of edition0.\n"})
+    settings = load_settings({"lock_timeout_s": 0.1}, library=str(place))
+    other = open_library(place, embedder=HashingEmbedder(), settings=settings)
+    whole = register.register_source
+    refused: list[Any] = []
+
+    def sync_another(index: Any, source: Any, **said: Any) -> Any:
+        known = whole(index, source, **said)
+        if not refused:
+            refused.append(source)
+            with pytest.raises(ibid.LibraryLocked):
+                other.sync(tmp_path / "theirs/handbook")
+        return known
+
+    monkeypatch.setattr(register, "register_source", sync_another)
+    with open_hashing(place) as library:
+        library.sync(tmp_path / "ours/handbook")
+        other.sync(tmp_path / "theirs/handbook")
+        assert [(one.name, one.prefix) for one in library.sources()] == [
+            ("handbook", ""),
+            ("handbook-2", "handbook"),
+        ]
+        assert list_ids(library) == ["handbook/theirs.md", "ours.md"]
+    other.close()

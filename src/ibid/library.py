@@ -155,14 +155,15 @@ class Library(Crew, Shelf, Logbook, Measuring, Upkeep, Inspection):
             lend_readers=self._readers.lend,
             workers=self._ask_workers(on_wait, password) if workers else None,
         )
-        return sync_folder(
-            source,
-            register_source(self._index, source, prefix=prefix),
-            options,
-            index=self._index,
-            embedder=self._parts.embedder,
-            on_progress=on_progress,
-        )
+        with self._index.writing():  # else another first sync could take the name or the prefix
+            return sync_folder(
+                source,
+                register_source(self._index, source, prefix=prefix),
+                options,
+                index=self._index,
+                embedder=self._parts.embedder,
+                on_progress=on_progress,
+            )
 
     def remove(self, *ids: str, purge: bool = False) -> IngestReport:
         """Hide documents from now on; with `purge`, erase them from every version.
