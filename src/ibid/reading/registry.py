@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import gc
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib import import_module
 from typing import Final, cast
@@ -20,6 +22,7 @@ _SUBTITLES: Final = "ibid.reading.data.subtitles:read_subtitles"
 _OFFICE: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN: Final = "application/vnd.oasis.opendocument."
 
+_COLLECTED: Final = 50_000  # new objects after which the collector looks, while a file is read
 MAX_BLOCKS: Final = 100_000
 """Blocks of one document beyond which neighbouring paragraphs become one."""
 
@@ -102,8 +105,21 @@ def read_bytes(
     options = {"password": password, "last_page": last_page, "languages": languages}
     taken = _TAKEN.get(media_type, frozenset())
     given = {key: value for key, value in options.items() if key in taken and value is not None}
-    document = cast("Callable[..., Document]", read)(data, name, **given)
+    with _collect_seldom():
+        document = cast("Callable[..., Document]", read)(data, name, **given)
     return replace(document, media_type=media_type, blocks=limit_blocks(document.blocks))
+
+
+@contextmanager
+def _collect_seldom() -> Iterator[None]:
+    """Within it the garbage collector looks seldom: what a reader makes it needs to the end."""
+    usual = gc.get_threshold()
+    if 0 < usual[0] < _COLLECTED:
+        gc.set_threshold(_COLLECTED, *usual[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def limit_blocks(blocks: Sequence[Block]) -> Sequence[Block]:

@@ -118,6 +118,7 @@ class _Walker:
     ) -> None:
         self.builder = builder
         self._source = source
+        self._lines = source.split("\n")
         self.title: str | None = None
         self._line_offset = line_offset  # None where the lines are not those of a file
         self._numbers: list[int | None] = []  # next number of each open list, None for bullets
@@ -192,7 +193,7 @@ class _Walker:
         rows, self._rows = self._rows, []
         numbers, self._row_lines = self._row_lines, []
         first, end = self._table.map or (0, 0)
-        lines = self._source.split("\n")[first:end]
+        lines = self._lines[first:end]
         if any(line.strip("|> \t").count("|") >= len(rows[0]) for line in lines):
             for row, number in zip(rows, numbers, strict=True):
                 row += _find_excess(lines[number - first], len(row))

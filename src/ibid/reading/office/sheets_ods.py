@@ -83,13 +83,14 @@ def _put_row(sheet: Sheet, node: etree._Element, number: int) -> int:
         if child.tag not in _CELLS:
             continue
         repeated = max(read_count(child, _REPEATED_CELLS, 1), 1)
-        cell = _read_cell(child, column)
+        inner = list(child)
+        cell = _read_cell(child, inner, column)
         if cell is not None and repeated == 1:
             cells.append(cell)
         elif cell is not None:
             copies = range(column, column + min(repeated, _MAX_REPEATED))
             cells += (cell._replace(column=copy) for copy in copies)
-        if any(inner.tag == _COMMENT for inner in child):
+        if any(one.tag == _COMMENT for one in inner):
             sheet.comments += _read_comments(child, f"{name_column(column)}{number}")
         column += repeated
     repeated = max(read_count(node, f"{TABLE}number-rows-repeated", 1), 1)
@@ -98,9 +99,9 @@ def _put_row(sheet: Sheet, node: etree._Element, number: int) -> int:
     return number + repeated
 
 
-def _read_cell(node: etree._Element, column: int) -> Cell | None:
-    """What a cell shows; None for nothing."""
-    text = " ".join([_join(inner) for inner in node if inner.tag == _PARAGRAPH])
+def _read_cell(node: etree._Element, inner: list[etree._Element], column: int) -> Cell | None:
+    """What a cell with these nodes in it shows; None for nothing."""
+    text = " ".join([_join(one) for one in inner if one.tag == _PARAGRAPH])
     value_type = node.get(_VALUE_TYPE)
     kind: Kind = "words"
     number = 0.0
