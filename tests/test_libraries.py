@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,20 @@ from hypothesis import strategies as st
 
 import ibid
 from command_line import call
+from ibid.answering.abstention import write_abstention
+from ibid.cli.proof import tell_sources
 from ibid.errors import BadQuery
 from ibid.flows.options import SearchOptions
 from ibid.flows.several import Searched, merge_hits
-from ibid.records import Contribution, DocumentInfo, Hit, Passage, Query, SearchResult
+from ibid.records import (
+    Contribution,
+    DocumentInfo,
+    Hit,
+    NearDocument,
+    Passage,
+    Query,
+    SearchResult,
+)
 from ibid.shapes import shape_answer, shape_result
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.generators import ScriptedGenerator
@@ -129,6 +141,26 @@ def test_an_answer_from_several_libraries_names_them(tmp_path: Path) -> None:
     shape = shape_answer(answer)
     assert shape["sources"][0]["library"] == "b"
     assert shape["citations"][0]["verdict"] == "supported"
+    assert shape["citations"][0]["library"] == "b"
+    assert tell_sources(answer).startswith("[1] b, keys, ")
+
+
+def test_documents_of_one_id_in_two_libraries_are_two(tmp_path: Path) -> None:
+    """Each is cited with its own library and its own time."""
+    times = [datetime(2020, 1, 1, tzinfo=UTC), datetime(2024, 1, 1, tzinfo=UTC)]
+    model = ScriptedGenerator(lambda prompt: f"{prompt.sources[0].passage.text} [1]")
+    libraries = {}
+    with ExitStack() as stack:
+        for name, note, time in zip("ab", (HARBOUR, KITCHEN), times, strict=True):
+            place = tmp_path / name
+            library = ibid.open(place, embedder=HashingEmbedder(), generator=model)
+            libraries[name] = stack.enter_context(library)
+            library.ingest(ibid.Document("keys", note["keys"], modified_at=time))
+        answer = ibid.Libraries(libraries).ask("Where are the kitchen keys?")
+    (cited,) = answer.citations
+    assert (cited.library, cited.document_id, cited.modified_at) == ("b", "keys", times[1])
+    near = NearDocument("keys", "Keys", "b")
+    assert "Keys (b: keys)" in write_abstention("Who is paid?", (near,), language="en")
 
 
 def test_what_can_not_be_asked_of_several_is_refused(pair: dict[str, ibid.Library]) -> None:

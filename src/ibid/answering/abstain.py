@@ -139,7 +139,7 @@ def find_nearest(
     """The first documents among the hits that are near the question by words or by meaning."""
     likeness = cosines or [0.0] * len(hits)
     near = [
-        NearDocument(hit.document_id, hit.document.title)
+        NearDocument(hit.document_id, hit.document.title, hit.library)
         for hit, share, cosine in zip(hits, covered, likeness, strict=True)
         if share >= NEAR_COVERAGE or cosine >= NEAR_COSINE
     ]

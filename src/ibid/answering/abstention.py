@@ -244,10 +244,14 @@ def _list_words(question: str, language: str | None) -> Iterator[tuple[int, str]
 
 
 def _name_document(document: NearDocument) -> str:
-    """`Title (id)` on one line, with no mark that would make a link or an image of it."""
+    """`Title (id)` on one line, with no mark that would make a link or an image of it.
+
+    Where several libraries were asked, the id stands after its library's name.
+    """
     title = _clean_name(document.title or "")
     id = _clean_name(document.document_id)
-    return f"{title} ({id})" if title and title != id else id
+    place = id if document.library is None else f"{_clean_name(document.library)}: {id}"
+    return f"{title} ({place})" if title and title != id else place
 
 
 def _clean_name(name: str) -> str:

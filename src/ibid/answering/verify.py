@@ -143,6 +143,7 @@ def _cite(
         claim=claim,
         verdict=verdict,
         reason=reason,
+        library=hit.library,
         document_id=hit.document_id,
         passage_id=passage.id,
         title=hit.document.title,

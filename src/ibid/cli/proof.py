@@ -40,5 +40,5 @@ def tell_place(citation: Citation) -> str:
     path = " > ".join(citation.headings) or citation.title
     page = f"page {citation.page}" if citation.page else None
     span = f"characters {citation.start}-{citation.end}"
-    place = join_words(citation.document_id, path, page, span)
+    place = join_words(citation.library, citation.document_id, path, page, span)
     return f"[{citation.marker or '?'}] {place}"

@@ -20,14 +20,15 @@ def page_citations(
 ) -> tuple[Citation, ...]:
     """The citations, each with the page on which its quote begins: a passage may go over several.
 
-    A document that was erased meanwhile leaves the page of the passage.
+    A document that was erased meanwhile leaves the page of the passage, and so does one of several
+    libraries, whose id may be another document's here.
     """
     citations = tuple(citations)
-    paged = {one.document_id for one in citations if one.page is not None}
+    paged = {one.document_id for one in citations if one.page and one.library is None}
     documents = {id: _read_blocks(id, version, index) for id in paged if id is not None}
     return tuple(
         _turn_to_page(one, documents[one.document_id])
-        if one.page is not None and one.document_id is not None
+        if one.page and one.library is None and one.document_id is not None
         else one
         for one in citations
     )

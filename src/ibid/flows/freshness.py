@@ -13,9 +13,9 @@ from ibid.records import Citation, Hit
 
 def date_citations(citations: Iterable[Citation], sources: Iterable[Hit]) -> tuple[Citation, ...]:
     """The citations, each with the time of its document as it was read."""
-    times = {hit.document_id: hit.document.modified_at for hit in sources}
+    times = {(hit.library, hit.document_id): hit.document.modified_at for hit in sources}
     return tuple(
-        replace(citation, modified_at=times.get(citation.document_id))
+        replace(citation, modified_at=times.get((citation.library, citation.document_id)))
         if citation.document_id is not None
         else citation
         for citation in citations

@@ -98,7 +98,8 @@ class Citation:
     """One marker of one claim, checked: `document.text[start:end] == quote` unless it is None.
 
     `reason` says what differs (unsupported) or which source holds it (supported-elsewhere).
-    `modified_at` is the time of the document as it was read.
+    `modified_at` is the time of the document as it was read, `library` the one that it is of, where
+    several were asked.
     """
 
     marker: int | None
@@ -116,6 +117,7 @@ class Citation:
     quote: str | None = None
     url: str | None = None
     modified_at: datetime | None = None
+    library: str | None = None
 
 
 class AnswerStatus(enum.StrEnum):
@@ -148,6 +150,7 @@ class NearDocument:
 
     document_id: str
     title: str | None
+    library: str | None = None
 
 
 @record

@@ -10,6 +10,7 @@ from ibid.records import (
     CitedPlace,
     Hit,
     KeptAnswer,
+    NearDocument,
     SearchResult,
     TraceStep,
 )
@@ -75,9 +76,8 @@ def _shape_found(hit: Hit) -> Shape:
 
 def _shape_place(hit: Hit) -> Shape:
     passage = hit.passage
-    named = {} if hit.library is None else {"library": hit.library}
     return {
-        **named,
+        **_name_library(hit),
         "document_id": hit.document_id,
         "passage_id": passage.id,
         "title": hit.document.title,
@@ -89,6 +89,11 @@ def _shape_place(hit: Hit) -> Shape:
         "end": passage.end,
         "text": passage.text,
     }
+
+
+def _name_library(of: Hit | Citation | NearDocument) -> Shape:
+    """The library that it is of, where several were asked."""
+    return {} if of.library is None else {"library": of.library}
 
 
 def shape_answer(answer: Answer, *, explain: bool = False) -> Shape:
@@ -127,7 +132,8 @@ def _shape_proof(answer: Answer) -> Shape:
         "timings_ms": dict(answer.timings_ms),
         "tokens": dict(answer.tokens),
         "nearest": [
-            {"document_id": near.document_id, "title": near.title} for near in answer.nearest
+            {**_name_library(near), "document_id": near.document_id, "title": near.title}
+            for near in answer.nearest
         ],
     }
 
@@ -201,6 +207,7 @@ def shape_citation(citation: Citation) -> Shape:
     return {
         "marker": citation.marker,
         "claim": {"start": citation.claim.start, "end": citation.claim.end},
+        **_name_library(citation),
         "document_id": citation.document_id,
         "passage_id": citation.passage_id,
         "title": citation.title,
