@@ -98,11 +98,15 @@ def test_some_questions_ask_for_a_list() -> None:
     [
         ("Who dug the harbour?", "The harbour of Selmo was dug in 1904 by Ada Brink [1]."),
         ("How many boats does the harbour take?", "The harbour takes 40 boats [1]."),
-        ("Why was the harbour dug?", "It was dug because the old pier had sunk [1]."),
+        (
+            "Why was the harbour dug?",
+            "The harbour of Selmo was dug in 1904 by Ada Brink [1]. "
+            "It was dug because the old pier had sunk [1].",
+        ),
         ("What is the fee for a length under 8 metres?", "under 8 metres | 12 crowns [1]"),
     ],
 )
-def test_a_fact_is_one_sentence(question: str, expected: str) -> None:
+def test_a_fact_is_one_sentence_and_what_it_points_back_to(question: str, expected: str) -> None:
     assert answer(question) == expected
 
 

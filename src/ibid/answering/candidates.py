@@ -10,7 +10,9 @@ from dataclasses import replace
 from typing import Final
 
 from ibid.answering.evidence import Unit, find_language, split_units
+from ibid.answering.injection import find_attacks
 from ibid.answering.questions import ask_terms
+from ibid.language import scripts
 from ibid.language.analyzer import content_terms
 from ibid.record import record
 from ibid.records import Hit
@@ -21,6 +23,9 @@ CANDIDATES: Final = 12
 COVERAGE: Final = 0.6
 RANK: Final = 0.05
 """What coverage and the rank of the source count when the candidates are chosen by their words."""
+
+NAMED: Final = 0.3
+"""What a row gains whose first cell is a name in the question."""
 
 TITLE_WORDS: Final = 6
 """A line of fewer words that ends in no mark is taken for a title."""
@@ -34,7 +39,9 @@ class Candidate:
 
     `own` are the terms of the question that it says, itself, by its table header or lead-in, or by
     the `heading` of its section; `held` those and the ones that its titles say. `spoken` and
-    `covered` are the shares of the two in the question's terms, weighted by rarity.
+    `covered` are the shares of the two in the question's terms, weighted by rarity. A row `names`
+    what is asked for where the question has its first cell, and none of its table that is longer.
+    One that is `flagged` is part of what speaks to a model.
     """
 
     unit: Unit
@@ -44,6 +51,8 @@ class Candidate:
     spoken: float = 0.0
     covered: float = 0.0
     heading: str = ""
+    names: bool = False
+    flagged: bool = False
 
     @property
     def text(self) -> str:
@@ -75,8 +84,9 @@ def find_candidates(
     """The likeliest sentences by their words, best first; equal ones in the order of the sources.
 
     A sentence that several sources hold is one candidate. Questions, titles, table headers, code
-    fences and lines that say nothing beyond the question are candidates only where there is
-    nothing else. `rarity` weighs the question's terms; without it, how few sentences hold them.
+    fences, lines that say nothing beyond the question, and what speaks to a model are candidates
+    only where there is nothing else. `rarity` weighs the question's terms; without it, how few
+    sentences hold them.
     """
     language = language or find_language(sources)
     asked = ask_terms(question, language)
@@ -90,8 +100,10 @@ def find_candidates(
         )
         for one in found
     ]
-    telling = [candidate for candidate in candidates if _tells(candidate.unit, asked, language)]
-    return sorted(telling or candidates, key=_score_words, reverse=True)[:CANDIDATES]
+    safe = [candidate for candidate in candidates if not candidate.flagged] or candidates
+    telling = [candidate for candidate in safe if _tells(candidate.unit, asked, language)]
+    named = _name_rows(question, telling or safe)
+    return sorted(named, key=_score_words, reverse=True)[:CANDIDATES]
 
 
 def share_terms(held: frozenset[str], asked: frozenset[str], weights: Mapping[str, float]) -> float:
@@ -113,18 +125,22 @@ def _collect_units(
     for number, hit in enumerate(sources, 1):
         above = asked.intersection(content_terms(list_titles(hit), language))
         heading = _find_heading(hit)
-        for unit in _split_passage(hit, language):
+        attacks = find_attacks(hit.passage.text)
+        for unit in split_passage(hit, language):
             if known := found.get(unit.text):
                 numbers = tuple(dict.fromkeys((*known.numbers, number)))
                 found[unit.text] = replace(known, numbers=numbers)
                 continue
             said = f"{heading} {unit.context} {unit.text}"
             own = asked.intersection(content_terms(said, language))
-            found[unit.text] = Candidate(unit, (number,), own, own | above, heading=heading)
+            flagged = any(unit.start < one.end and one.start < unit.end for one in attacks)
+            found[unit.text] = Candidate(
+                unit, (number,), own, own | above, heading=heading, flagged=flagged
+            )
     return list(found.values())
 
 
-def _split_passage(hit: Hit, language: str | None) -> list[Unit]:
+def split_passage(hit: Hit, language: str | None) -> list[Unit]:
     """The units of a passage; its first row or item knows the header or line that leads into it."""
     passage = hit.passage
     if not passage.lead:
@@ -168,5 +184,30 @@ def _is_title(unit: Unit) -> bool:
     return plain and len(words) < TITLE_WORDS and not _ENDING.search(unit.text)
 
 
+def _name_rows(question: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates, of which the rows know whether the question asks for them by name."""
+    asked = f" {_plain(question)} "
+    keys = {
+        one: _plain(one.unit.text.split("|")[0]) for one in candidates if one.unit.kind == "row"
+    }
+    longest: dict[tuple[int, str], str] = {}
+    for one, key in keys.items():
+        table = one.numbers[0], one.unit.context
+        held = key in asked if scripts.holds_unspaced(key) else f" {key} " in asked
+        if key and held and len(key) > len(longest.get(table, "")):
+            longest[table] = key
+    return [
+        replace(one, names=longest.get((one.numbers[0], one.unit.context)) == keys.get(one, ""))
+        if one in keys
+        else one
+        for one in candidates
+    ]
+
+
+def _plain(text: str) -> str:
+    """The words of a text in small letters, one blank between them."""
+    return " ".join(re.findall(r"\w+", text.casefold()))
+
+
 def _score_words(candidate: Candidate) -> float:
-    return COVERAGE * candidate.covered + RANK / candidate.numbers[0]
+    return COVERAGE * candidate.covered + RANK / candidate.numbers[0] + NAMED * candidate.names

@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Final
 
-from ibid.answering.candidates import Candidate, find_candidates
+from ibid.answering.antecedents import find_antecedents
+from ibid.answering.candidates import NAMED, Candidate, find_candidates, split_passage
 from ibid.answering.citations import check_citations
+from ibid.answering.conflicts import find_conflicts
 from ibid.answering.evidence import Unit
 from ibid.answering.kinds import asks_for_list, find_kinds
 from ibid.answering.likeness import measure_likeness
-from ibid.answering.questions import list_askings, split_question
+from ibid.answering.questions import ask_terms, list_askings, split_question
 from ibid.protocols import Embedder
 from ibid.record import record
 from ibid.records import Delta, Prompt
@@ -56,18 +58,26 @@ class ExtractiveGenerator:
     def generate(self, prompt: Prompt) -> Iterator[Delta]:
         """One piece for each sentence; none when the sources have no text."""
         before = ""
-        for candidate in self._choose(prompt):
+        chosen, warnings = self._choose(prompt)
+        for candidate in _bring_antecedents(chosen, prompt):
             shown = _show(candidate, len(prompt.sources))
             yield Delta(_separate(before, candidate.unit) + shown if before else shown)
             before = shown
+        for warning in warnings:
+            yield Delta(warning=warning)
 
-    def _choose(self, prompt: Prompt) -> list[Candidate]:
-        """The sentences that answer each part of the question, in the order of the sources."""
+    def _choose(self, prompt: Prompt) -> tuple[list[Candidate], list[str]]:
+        """The sentences that answer each part of the question, and where sources contradict."""
         whole, *parts = list_askings(prompt.question, prompt.language)
         reading = prompt.reading
+        if reading.asked is not None:  # what was carried over asks nothing
+            parts = []
         found = {
-            asked: find_candidates(
-                asked, prompt.sources, language=prompt.language, rarity=reading.rarity
+            asked: _keep_asked(
+                find_candidates(
+                    asked, prompt.sources, language=prompt.language, rarity=reading.rarity
+                ),
+                prompt,
             )
             for asked in (whole, *parts)
         }
@@ -76,14 +86,50 @@ class ExtractiveGenerator:
             likeness = measure_likeness(found, self._embedder, likeness)
         words = 1.0 if reading.likeness else WORDS_ALONE
         chosen: dict[str, Candidate] = {}
-        for part in split_question(prompt.question):
+        for part in split_question(reading.asked or prompt.question):
             # "and when?" names nothing: the whole question's sentences, by what the part asks.
             asked = part if part in found else whole
             scored = score_candidates(part, asked, found[asked], likeness, words=words)
             chosen |= {one.unit.text: one for one in select_sentences(part, scored)}
         most = MOST_ITEMS if asks_for_list(prompt.question) else MOST_SENTENCES
         kept = list(islice(chosen.values(), most))
-        return sorted(kept, key=lambda one: (one.numbers[0], one.unit.start))
+        return _settle_conflicts(kept, [one for ones in found.values() for one in ones], prompt)
+
+
+def _keep_asked(candidates: list[Candidate], prompt: Prompt) -> list[Candidate]:
+    """The candidates that say something of a follow-up itself; all where none does.
+
+    The words that were carried over from the questions before tell what it is about; they are no
+    question.
+    """
+    put = prompt.reading.asked
+    terms = frozenset() if put is None else ask_terms(put, prompt.language)
+    return [one for one in candidates if one.held & terms] or candidates
+
+
+def _settle_conflicts(
+    chosen: Sequence[Candidate], candidates: Sequence[Candidate], prompt: Prompt
+) -> tuple[list[Candidate], list[str]]:
+    """The sentences in the order of the sources, the newer of two that contradict each other in
+    the place of both, and a warning that names both."""
+    conflicts = find_conflicts(chosen, candidates, prompt.sources, prompt.language)
+    newer = {conflict.older: conflict.newer for conflict in conflicts}
+    settled = dict.fromkeys(newer.get(one, one) for one in chosen)
+    ordered = sorted(settled, key=lambda one: (one.numbers[0], one.unit.start))
+    return ordered, [*dict.fromkeys(conflict.warning for conflict in conflicts)]
+
+
+def _bring_antecedents(chosen: Sequence[Candidate], prompt: Prompt) -> list[Candidate]:
+    """The sentences, each after those that tell what it speaks of."""
+    asked = ask_terms(prompt.question, prompt.language)
+    shown: dict[str, Candidate] = {}
+    for one in chosen:
+        number = one.numbers[0]
+        units = split_passage(prompt.sources[number - 1], prompt.language)
+        for unit in find_antecedents(one.unit, units, asked, prompt.language):
+            shown.setdefault(unit.text, Candidate(unit, (number,), frozenset(), frozenset()))
+        shown.setdefault(one.unit.text, one)
+    return list(shown.values())
 
 
 @record
@@ -116,6 +162,7 @@ def score_candidates(
             MEANING * likeness.get((asked, one.text), 0.0)
             + words * (COVERAGE * one.covered + CUE * tells)
             + RANK / one.numbers[0]
+            + NAMED * one.names
         )
         scored.append(Scored(one, score, tells))
     return sorted(scored, key=lambda one: -one.score)
@@ -135,7 +182,11 @@ def select_sentences(question: str, scored: Sequence[Scored]) -> list[Candidate]
     first = next((one for one in close if one.tells), scored[0])
     best = first.candidate
     listed = _find_list(best, [one.candidate for one in scored])
-    if listed and (asks_for_list(question) or best.unit.text in listed[0].unit.context):
+    if (
+        listed
+        and not best.names
+        and (asks_for_list(question) or best.unit.text in listed[0].unit.context)
+    ):
         return listed[:MOST_ITEMS]
     company = 0.0 if single else COMPANY
     further = [

@@ -17,9 +17,10 @@ _NUMBER: Final = (
     r"|[一二三四五六七八九十百千万两]"
 )
 _DATE: Final = (
-    r"\b[12]\d{3}\b|\d{1,2}[:.]\d{2}\b|\d\s*(?:am|pm|uhr|st|nd|rd|th)\b|\d[年月日時时点]"
+    r"\b[12]\d{3}\b|\d{1,2}[:.]\d{2}\b|\d\s*(?:am|pm|uhr|st|nd|rd|th)\b|[\d一二三四五六七八九十][年月日時时点]|正午"
     r"|\b(?:january|february|march|april|may|june|july|august|september|october|november|december"
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|century|today|daily|weekly|yearly"
+    r"|noon|midnight|dawn|dusk|mittags?|mitternacht|midi|minuit|mediodía|medianoche"
     r"|januar|februar|märz|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag"
     r"|freitag|samstag|sonntag|jahrhundert"
     r"|janvier|février|mars|avril|juin|juillet|août|septembre|octobre|novembre|décembre|lundi|mardi"
@@ -82,7 +83,7 @@ KINDS: Final = (
         "date",
         r"\b(?:when|what (?:date|year|day|time|month)|(?:which|what) (?:year|century)|how soon"
         r"|wann|quand|cuándo|in welchem jahr|en quelle année|en qué año)\b"
-        r"|什么时候|何时|哪[一]?年|いつ|何[年月日時]",
+        r"|什么时候|何时|几[点號号]|哪[一]?年|いつ|何[年月日時]",
         rf"{_DATE}|{_NUMBER}",
         single=True,
     ),

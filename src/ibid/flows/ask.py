@@ -92,7 +92,8 @@ def answer_from(
         composed = compose_prompt(
             query, found, options, index=index, generator=generator, language=language
         )
-        prompt = replace(composed.prompt, reading=weighed.reading)
+        put = None if found.standalone is None else found.query.text
+        prompt = replace(composed.prompt, reading=replace(weighed.reading, asked=put))
         listener.hear_sources(prompt.sources)
         written = _write(prompt, options, generator, watch, listener)
         paged = page_citations(written.citations, found.version, index=index)

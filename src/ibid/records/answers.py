@@ -28,10 +28,12 @@ class Reading:
 
     `rarity` is that of the question's terms in the library; `likeness` the cosine of a question, or
     a part of it, and a sentence of the sources, by the texts of the two, as far as it was measured.
+    `asked` is the question as it was put, where a follow-up was made standalone.
     """
 
     rarity: Mapping[str, float] = field(default_factory=dict)
     likeness: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    asked: str | None = None
 
 
 @record
