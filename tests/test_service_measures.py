@@ -81,6 +81,10 @@ def test_what_takes_longer_goes_on_as_a_job(client: TestClient) -> None:
     assert told.headers["Location"] == f"/v1/jobs/{job['job_id']}"
     assert (job["kind"], job["state"], job["report"]["queries"]) == ("evaluate", "done", 3)
     assert job["report"]["answers"] == {}
+    sent = client.post("/v1/documents?id=note", json={"text": "A note."}).json()["job_id"]
+    await_job(client, sent)
+    listed = client.get("/v1/jobs?kind=evaluate").json()["jobs"]
+    assert [one["job_id"] for one in listed] == [job["job_id"]]
 
 
 def test_questions_come_the_worst_first_with_what_was_found(client: TestClient) -> None:

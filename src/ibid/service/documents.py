@@ -31,7 +31,7 @@ from ibid.service.asking import note
 from ibid.service.bodies import DocumentBody, SaidBody, parse_body
 from ibid.service.callers import Caller
 from ibid.service.context import Context, find_context
-from ibid.service.jobs import Job, shape_job
+from ibid.service.jobs import Job, Kind, shape_job
 from ibid.service.replies import describe
 from ibid.service.replies.documents import (
     DocumentReply,
@@ -359,9 +359,10 @@ def list_jobs(
     request: Request,
     caller: Annotated[Caller, need("ingest", "admin")],
     most: Annotated[int, Query(ge=1, le=1000)] = 20,
+    kind: Kind | None = None,
 ) -> JSONResponse:
-    """The caller's jobs, newest first."""
-    found = find_context(request).jobs.list(caller.name, most)
+    """The caller's jobs, of all kinds or of one, newest first."""
+    found = find_context(request).jobs.list(caller.name, most, kind)
     return JSONResponse({"jobs": [shape_job(job) for job in found]})
 
 

@@ -137,10 +137,13 @@ class Jobs:
             raise UnknownDocument(f"no job {id!r}", hint="it is told when documents are sent")
         return _read(found[0])
 
-    def list(self, caller: str, most: int) -> list[Job]:
-        """The newest jobs of a caller, newest first."""
-        sql = "SELECT * FROM jobs WHERE caller = ? ORDER BY number DESC LIMIT ?"
-        return [_read(row) for row in self._store.read(sql, caller, most)]
+    def list(self, caller: str, most: int, kind: Kind | None = None) -> list[Job]:
+        """The newest jobs of a caller, of all kinds or of one, newest first."""
+        sql = (
+            "SELECT * FROM jobs WHERE caller = ? AND kind = coalesce(?, kind)"
+            " ORDER BY number DESC LIMIT ?"
+        )
+        return [_read(row) for row in self._store.read(sql, caller, kind, most)]
 
     def count_open(self) -> int:
         """How many are not done."""

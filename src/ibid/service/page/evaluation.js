@@ -1,6 +1,6 @@
 // Evaluations: golden questions put to the library, and how well they were found and answered.
 
-import { call, callBlob, sendFile } from "./api.js";
+import { call, callBlob, sendFile, ServiceError } from "./api.js";
 import { make, say, show } from "./dom.js";
 import { drawRecall, presentCauses, presentMeasures } from "./figures.js";
 import { followJob } from "./jobs.js";
@@ -8,6 +8,7 @@ import { listQuestions } from "./questions.js";
 import { failure, fillWith, nothing } from "./states.js";
 import { count, tellTime } from "./text.js";
 
+const EARLIER = 50; // evaluations that are listed
 const RETRIEVAL = ["recall", "hit", "precision", "mrr", "map", "ndcg"];
 
 /** Fills a place with the ways to begin one, or with the one that the address names. */
@@ -26,14 +27,10 @@ function showStart(place) {
     const { caller } = await call("status");
     if (!caller.scopes.includes("admin"))
       return [nothing("Evaluating is for those who keep this library.")];
-    const { jobs } = await call("jobs", { query: { most: 200 } });
+    const { jobs } = await call("jobs", { query: { kind: "evaluate", most: EARLIER } });
     const words = `Most wrong answers were lost before a word of them was written. Golden questions
       tell how often, and at which stage.`;
-    return [
-      make("p", { class: "lead" }, words),
-      makeForm(),
-      ...presentEarlier(jobs.filter(({ kind }) => kind === "evaluate")),
-    ];
+    return [make("p", { class: "lead" }, words), makeForm(), ...presentEarlier(jobs)];
   });
 }
 
@@ -123,7 +120,7 @@ function showRun(place, id, leaving) {
   const load = async () => {
     show(body, told, bar);
     const job = await followJob(id, tell, leaving);
-    if (job.error) throw Object.assign(new Error(job.error.message), job.error);
+    if (job.error) throw new ServiceError(0, job.error);
     say(`Done: ${count(job.report.queries, "question")}`);
     return presentRun(job);
   };

@@ -44,30 +44,17 @@ export function makeGolden(answer, rating) {
 }
 
 function makeForm(answer, keep, told) {
-  const field = make("textarea", { id: "expected", rows: "2", dir: "auto" });
-  const right = make("input", { id: "right-answer", type: "text", dir: "auto" });
-  const kinds = Object.entries(EXPECTED).map(([value, words]) => {
-    const id = `expected-${value}`;
-    const checked = value === "contains";
-    const choice = make("input", { type: "radio", name: "expected", id, value, checked });
-    choice.addEventListener("change", () => {
-      for (const one of [field, right]) one.disabled = value === "unanswerable";
-    });
-    return make("div", { class: "tick" }, choice, make("label", { for: id }, words));
-  });
   const form = make("form", { class: "golden" });
-  const read = () => {
-    const kind = new FormData(form).get("expected");
-    if (kind === "unanswerable") return { unanswerable: true };
-    const words = field.value.trim();
-    if (!words) return field.focus() ?? null;
-    return { [kind]: words, ...(right.value.trim() && { answer: right.value.trim() }) };
-  };
-  const walk = () => {
-    const said = read();
-    if (!said || said.unanswerable) return null;
-    const { contains: text, document_id } = said;
-    return { question: answer.question, ...(text ? { text } : { document_id }) };
+  const own = answer.answer_id; // several answers of one page may be asked about
+  const field = make("textarea", { id: `expected-${own}`, rows: "2", dir: "auto" });
+  const right = make("input", { id: `right-${own}`, type: "text", dir: "auto" });
+  const read = () => readExpected(form, field, right);
+  const walk = makeWalk(() => makeQuestion(answer, read()), "Where was it lost?");
+  const choose = (kind) => {
+    const away = kind === "unanswerable"; // nothing is to be found then
+    for (const one of [field, right, walk.querySelector("button")]) one.disabled = away;
+    const [first] = answer.sources;
+    field.placeholder = kind === "document_id" ? (first?.document_id ?? "leave.md") : "";
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -75,18 +62,43 @@ function makeForm(answer, keep, told) {
     if (said) keep(said);
   });
   form.append(
-    make("fieldset", {}, make("legend", {}, "What should it have found?"), ...kinds),
-    make("label", { for: "expected" }, "The words, or the id of the document"),
+    makeKinds(own, choose),
+    make("label", { for: field.id }, "The words, or the id of the document"),
     field,
-    make("label", { for: "right-answer" }, "The right answer (optional)"),
+    make("label", { for: right.id }, "The right answer (optional)"),
     right,
-    make(
-      "div",
-      { class: "row" },
-      make("button", { class: "main" }, "Make it a golden case"),
-      makeWalk(walk, "Where was it lost?"),
-    ),
+    make("div", { class: "row" }, make("button", { class: "main" }, "Make it a golden case"), walk),
     told,
   );
   return form;
+}
+
+function makeKinds(own, choose) {
+  const kinds = Object.entries(EXPECTED).map(([value, words]) => {
+    const id = `expected-${value}-${own}`;
+    const checked = value === "contains";
+    const onchange = () => choose(value);
+    const choice = make("input", { type: "radio", name: "expected", id, value, checked, onchange });
+    return make("div", { class: "tick" }, choice, make("label", { for: id }, words));
+  });
+  return make("fieldset", {}, make("legend", {}, "What should it have found?"), ...kinds);
+}
+
+/** What a form says should have been found; null, with the keyboard at its field, for nothing. */
+function readExpected(form, field, right) {
+  const kind = new FormData(form).get("expected");
+  if (kind === "unanswerable") return { unanswerable: true };
+  const words = field.value.trim();
+  if (!words) {
+    field.focus();
+    return null;
+  }
+  return { [kind]: words, ...(right.value.trim() && { answer: right.value.trim() }) };
+}
+
+/** The question to walk for what was said; null where nothing was. */
+function makeQuestion({ question }, said) {
+  if (!said) return null;
+  const { contains: text, document_id } = said;
+  return { question, ...(text ? { text } : { document_id }) };
 }

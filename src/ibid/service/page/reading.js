@@ -53,10 +53,12 @@ export function presentBody({ id, text, blocks }, above) {
 
 /**
  * Marks characters of a text and brings them into sight; nothing is put into the text for it.
+ * With a picture of their page above the text, it is the picture that stays in sight.
  * @param {{nodes: Array<{node: Text, start: number, end: number, block: HTMLElement}>}} reading
  * @param {{start: number, end: number}} place in UTF-16 units
+ * @param {boolean} [pictured]
  */
-export function mark({ nodes }, { start, end }) {
+export function mark({ nodes }, { start, end }, pictured = false) {
   const touched = nodes.filter((one) => one.start < end && start < one.end);
   const ranges = touched.map(({ node, start: from, end: to }) => {
     const range = new Range();
@@ -68,5 +70,6 @@ export function mark({ nodes }, { start, end }) {
   // A browser that has no highlights still shows the place, by the edge of its block.
   CSS.highlights?.set("cited", new Highlight(...ranges));
   for (const { block } of touched) block.classList.add("cited");
+  if (pictured) return;
   touched[0].node.parentElement.closest("tr, .cited").scrollIntoView({ block: "center" });
 }

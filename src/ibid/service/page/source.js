@@ -49,12 +49,13 @@ async function load(citation, answer) {
   const found = await call("documents", { query: { id: citation.document_id } });
   const { place, note } = findQuote(found.text, citation, answer);
   const reading = presentBody(found, 2);
-  if (place) requestAnimationFrame(() => mark(reading, place));
+  const pictured = !note && found.media_type === "application/pdf";
+  if (place) requestAnimationFrame(() => mark(reading, place, pictured));
   const address = `#/document?${new URLSearchParams({ id: found.id })}`;
   return [
     note && make("p", { class: "note" }, note),
     note && make("blockquote", { class: "words", dir: "auto" }, citation.quote),
-    !note && found.media_type === "application/pdf" && presentPage(found, citation),
+    pictured && presentPage(found, citation),
     reading.element,
     make(
       "p",
