@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -252,3 +253,62 @@ def test_a_place_where_nothing_can_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("No folder.")
     with pytest.raises(ibid.LibraryError, match=r"file/library can't be written"):
         open_hashing(tmp_path / "file" / "library")
+
+
+def _put_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def _put_a_file(path: Path) -> None:
+    shutil.rmtree(path)
+    path.write_text("No folder.")
+
+
+@pytest.mark.parametrize(
+    ("what", "harm"),
+    [
+        ("vectors/*.faiss", _put_a_folder),
+        ("lexical/*/*.term", _put_a_folder),
+        ("lexical/*/documents/*.store", _put_a_folder),
+        ("lexical/*/.tantivy-writer.lock", _put_a_folder),
+        ("lexical/*/meta.json", _put_a_folder),
+        ("library.db", _put_a_folder),
+        ("vectors", _put_a_file),
+        ("lexical", _put_a_file),
+    ],
+)
+def test_another_kind_of_file_in_the_place_of_one_is_told(
+    tmp_path: Path, what: str, harm: Callable[[Path], None]
+) -> None:
+    place = tmp_path / "library"
+    with open_hashing(place) as library:
+        library.ingest([ibid.Document("a", "The walrus sleeps."), ibid.Document("b", "Herons.")])
+    harm(next(place.glob(what)))
+    acts: list[Callable[[ibid.Library], object]] = [
+        lambda library: library.search("walrus"),
+        lambda library: library.update(ibid.Document("c", "Curlews call.")),
+        lambda library: library.vacuum(0),
+        lambda library: library.verify(),
+        lambda library: library.remove("a", purge=True),
+    ]
+    for act in acts:
+        with suppress(ibid.LibraryError), open_hashing(place) as library:
+            act(library)
+
+
+@pytest.mark.parametrize("what", ["library.db", "vectors", "vectors/*", "lexical", "lexical/*"])
+def test_what_may_not_be_read_is_told_with_its_name(tmp_path: Path, what: str) -> None:
+    place = tmp_path / "library"
+    with open_hashing(place) as library:
+        library.ingest([ibid.Document("a", "The walrus sleeps."), ibid.Document("b", "Herons.")])
+    closed = next(place.glob(what))
+    closed.chmod(0)
+    said = {"library": place, "code": 1, "preexec_fn": respect_permissions}
+    try:
+        for verb in (["search", "walrus"], ["remove", "a", "--purge"]):
+            error = run_ibid(*verb, **said)["error"]  # type: ignore[arg-type]  # as they are
+            assert str(closed) in error["message"]
+            assert error["type"] in ("LibraryError", "Corrupt")
+    finally:
+        closed.chmod(0o700)

@@ -135,7 +135,7 @@ def _check_vectors(library: Library) -> Iterator[Problem]:
             mapped.check_bytes()
         except FileNotFoundError:
             yield Problem("vectors", segment.file, "is missing", True)
-        except Corrupt:
+        except (OSError, Corrupt):
             yield Problem("vectors", segment.file, "is damaged", True)
         else:
             rows = reads.read_passage_rows(library.connection, segment.first_row, segment.end_row)
@@ -193,7 +193,7 @@ def _check_sums(library: Library) -> Iterator[Problem]:
         names = _list_segments(meta)
         for file in sorted(meta.parent.iterdir()):
             committed = file.suffix in _SUMMED and file.name.partition(".")[0] in names
-            if committed and not _holds_sum(file.read_bytes()):
+            if committed and not _holds_sum(file):
                 where = str(file.relative_to(library.folder))
                 yield Problem("postings", where, "is damaged", True)
 
@@ -207,8 +207,12 @@ def _list_segments(meta: Path) -> set[str]:
         return set()
 
 
-def _holds_sum(data: bytes) -> bool:
+def _holds_sum(file: Path) -> bool:
     """Whether the sum at the end of a file is that of its bytes: JSON, its length, a magic word."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return False
     length, magic = struct.unpack("<II", data[-8:]) if len(data) >= 8 else (0, 0)
     if magic != _MAGIC or length > len(data) - 8:
         return False

@@ -61,7 +61,7 @@ def _is_whole(connection: sqlite3.Connection, segment: reads.Segment, folder: Pa
     try:
         mapped = vectors.MappedSegment(segment, folder)
         mapped.check_bytes()
-    except (FileNotFoundError, Corrupt):
+    except (OSError, Corrupt):
         return False
     rows = reads.read_passage_rows(connection, segment.first_row, segment.end_row)
     return not vectors.find_faults(mapped, rows)

@@ -61,8 +61,9 @@ class Storage:
         self.mutex = threading.RLock()
         self._depth = 0
         self._postings: tuple[int, Postings] | None = None
-        self._make_folder()
-        self._migrate()
+        with self._telling_refusal():
+            self._make_folder()
+            self._migrate()
 
     @cached_property
     def answers(self) -> EmbeddedAnswers:
@@ -117,12 +118,16 @@ class Storage:
     def _open_again(self, open: Callable[[], Opened]) -> Opened:
         """What is opened, looked up anew where a writer has replaced a file since it was named."""
         for _ in range(OPEN_TRIES):
-            with suppress(FileNotFoundError, Corrupt):
+            with suppress(OSError, Corrupt):
                 return open()
         try:
             return open()
-        except FileNotFoundError as error:
-            raise Corrupt(f"{error.filename} is missing", hint=REBUILD) from error
+        except PermissionError as error:
+            raise schema.refuse_reading(Path(error.filename), error.strerror) from error
+        except OSError as error:
+            raise Corrupt(
+                f"{error.filename} is missing, or no such file ({error.strerror})", hint=REBUILD
+            ) from error
 
     # -- writing ----------------------------------------------------------------------------
 
@@ -135,11 +140,11 @@ class Storage:
             if self._depth:
                 yield
                 return
-            with self.lock.holding():
+            with self.lock.holding(), self._telling_refusal():
                 self._depth += 1
                 try:
                     for folder in (self.vectors, self.lexical):  # one may have been deleted
-                        folder.mkdir(exist_ok=True)
+                        self._make(folder)
                     if clear:
                         self.clear_unpublished()
                     yield
@@ -148,6 +153,27 @@ class Storage:
                     self.finish_postings()
         finally:
             self.mutex.release()
+
+    @contextmanager
+    def _telling_refusal(self) -> Iterator[None]:
+        """Tells of a file of the library that may not be read; what is elsewhere is not its own."""
+        try:
+            yield
+        except PermissionError as error:
+            if error.filename is None or not Path(error.filename).is_relative_to(self.folder):
+                raise
+            raise schema.refuse_reading(Path(error.filename), error.strerror) from error
+
+    @staticmethod
+    def _make(folder: Path) -> None:
+        try:
+            folder.mkdir(exist_ok=True)
+        except FileExistsError as error:
+            raise Corrupt(
+                f"{folder} is no folder", hint="remove it, then run `ibid verify --repair`"
+            ) from error
+        except OSError as error:
+            raise refuse_writing(folder, error) from error
 
     @contextmanager
     def erasing(self, *, clear: bool = True) -> Iterator[sqlite3.Connection]:

@@ -123,10 +123,7 @@ class TermIndex:
             writer.commit()
         except ValueError as error:
             self._writer = None  # it may have died with the error
-            raise LibraryError(
-                f"the keyword index in {self._folder} can't be written ({error})",
-                hint="look at the room on the disk, then try again; nothing was changed",
-            ) from error
+            raise self._refuse_writing(error) from error
         except BaseException:
             writer.rollback()
             raise
@@ -149,8 +146,18 @@ class TermIndex:
 
     def _open_writer(self) -> tantivy.IndexWriter:
         if self._writer is None:
-            self._writer = self._index.writer(WRITER_BYTES, num_threads=1)
+            try:
+                self._writer = self._index.writer(WRITER_BYTES, num_threads=1)
+            except ValueError as error:
+                raise self._refuse_writing(error) from error
         return self._writer
+
+    def _refuse_writing(self, error: ValueError) -> LibraryError:
+        return LibraryError(
+            f"the keyword index in {self._folder} can't be written ({error})",
+            hint="look at the room on the disk and at the rights of the folder, then try again;"
+            " nothing was changed",
+        )
 
     # -- reading --------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ have clusters beside them, by which a search of a wide scope skips most of their
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import chain
@@ -72,7 +73,8 @@ class MappedSegment:
         self.clusters = (
             load_clusters(folder / segment.clusters, segment.rows) if segment.clusters else None
         )
-        if self._path.stat().st_size == 0:
+        found = self._path.stat()
+        if not stat.S_ISREG(found.st_mode) or found.st_size == 0:
             raise self._damaged()
         self._bytes = np.memmap(self._path, np.uint8, mode="r")
         self.dimension = dimension = int.from_bytes(
