@@ -227,7 +227,7 @@ def test_what_is_hidden_from_a_caller_is_in_no_set_and_no_evaluation(
 def test_an_evaluation_shows_what_may_be_seen_today(filled: ibid.Library) -> None:
     ann = frozenset({"user:ann"})
     filled.ingest(ibid.Document("quagga", SECRET, title="Quagga", allow=ann))
-    cases = [{"question": "When is the merger with Quagga signed?", "document_id": "quagga"}]
+    cases = [{"question": "When is the merger with Quagga signed?", "contains": "on 9 June"}]
     key = make_key(filled, *ann, scopes=["admin"])
     with serving(filled, keys_needed=True) as client:
         id = client.post("/v1/evaluate?wait=60", json={"cases": cases}, headers=key).json()[
@@ -235,7 +235,11 @@ def test_an_evaluation_shows_what_may_be_seen_today(filled: ibid.Library) -> Non
         ]
         paths = (f"/v1/evaluate/{id}", f"/v1/evaluate/{id}/report.html")
         assert all(SECRET in client.get(path, headers=key).text for path in paths)
+        advice = client.get(paths[0], headers=key).json()["questions"][0]["cause"]["advice"]
+        assert advice
         filled.set("quagga", allow=["user:bob"])
+        cause = client.get(paths[0], headers=key).json()["questions"][0]["cause"]
+        assert cause["advice"] == ""
         for path in paths:
             told = client.get(path, headers=key)
             assert told.status_code == 200

@@ -43,13 +43,14 @@ class Cause:
 class Evaluated:
     """An evaluation with the causes of its failures by case, and whose it is.
 
-    `own` says that the cases are of the library's own set.
+    `version` is that of the library afterwards; `own` says that the cases are of its own set.
     """
 
     evaluation: Evaluation
     causes: Mapping[str, Cause]
     caller: str
     principals: Principals
+    version: int
     own: bool
 
 
@@ -79,7 +80,8 @@ class Evaluations:
             on_progress=tell,
         )
         causes = self._find_causes(evaluation, principals, advance)
-        kept = Evaluated(evaluation, causes, job.caller, principals, own)
+        version = self._library.status(principals).version
+        kept = Evaluated(evaluation, causes, job.caller, principals, version, own)
         with self._mutex:
             self._kept[job.id] = kept
             while len(self._kept) > KEPT:
@@ -119,6 +121,10 @@ class Evaluations:
                 f"no questions of an evaluation {id!r}",
                 hint="they are kept until the service stops: evaluate again",
             )
+        if self._library.status(caller.principals).version != kept.version:
+            # What would have changed a loss may name a document, which may be hidden by now.
+            causes = {id: replace(cause, advice="") for id, cause in kept.causes.items()}
+            kept = replace(kept, causes=causes)
         shown = self._library.show_evaluation(kept.evaluation, caller.principals)
         if kept.own:
             held = {case.id for case in self._library.list_golden(caller.principals)}

@@ -207,12 +207,10 @@ def _put(
 async def _await_end(jobs: Jobs, job: Job, caller: Caller, wait: float) -> Job | None:
     """The job once it has ended; None where that takes longer than `wait` seconds."""
     until = time.monotonic() + wait
-    while wait:
+    while time.monotonic() < until:
         found = await run_sync(jobs.find, job.id, caller.name)
         if found.state in ("done", "failed"):
             return found
-        if time.monotonic() >= until:
-            break
         await sleep(LOOK_SECONDS)
     return None
 
