@@ -59,6 +59,18 @@ class IbidError(Exception):
         self.message = message
         self.hint = hint
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """So that an error stays itself on its way from one process to another."""
+        return _make_again, (type(self), self.args, self.__dict__)
+
+
+def _make_again(
+    kind: type[IbidError], args: tuple[object, ...], said: dict[str, object]
+) -> IbidError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(said)
+    return error
+
 
 class InputError(IbidError, ValueError):
     """What was given can't be used as it is."""

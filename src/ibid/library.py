@@ -132,16 +132,17 @@ class Library(Crew, Shelf, Logbook, Measuring, Upkeep, Inspection):
         password: str | None = None,
         workers: bool = False,
         on_wait: Callable[[], None] = lambda: None,
+        ray: str | None = None,
         on_progress: OnProgress | None = None,
     ) -> IngestReport:
-        """Make the documents of a source equal to a folder, or to what lies at an address.
+        """Make the documents of a source equal to a folder, or to an address (s3://BUCKET/PREFIX).
 
-        An address is one such as s3://BUCKET/PREFIX. The first source's ids have no prefix, a later
-        one's its base name, unless `prefix` says. `checksum` reads every file, `dry_run` only tells
-        what would be done, `allow_emptying` lets more than half of the documents go, `password`
-        opens encrypted files. With `workers`, those of the library take the files in, and `on_wait`
-        is called while it waits for them. Raises InputError, BadSetting or ModelUnavailable, with
-        nothing changed.
+        The first source's ids have no prefix, a later one's its base name, unless `prefix` says.
+        `checksum` reads every file, `dry_run` only tells what would be done, `allow_emptying` lets
+        more than half of the documents go, `password` opens encrypted files. With `workers`, those
+        of the library take the files in, and `on_wait` is called while it waits for them; `ray` is
+        a Ray cluster that reads and embeds: its address, or "local". Raises InputError, BadSetting
+        or ModelUnavailable, with nothing changed.
         """
         from ibid.flows.register import register_source
         from ibid.flows.sync import sync_folder
@@ -154,6 +155,7 @@ class Library(Crew, Shelf, Logbook, Measuring, Upkeep, Inspection):
             allow_emptying=allow_emptying,
             lend_readers=self._readers.lend,
             workers=self._ask_workers(on_wait, password) if workers else None,
+            spread=None if ray is None else self._parts.open_spread(ray),
         )
         with self._index.writing():  # else another first sync could take the name or the prefix
             return sync_folder(

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ibid.errors import LibraryError
-from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions
+from ibid.flows.options import AskOptions, IngestOptions, LogOptions, SearchOptions, Spread
 from ibid.protocols import Embedder, FileQueue, Generator, Index, Manifest, Reranker, Source
 from ibid.record import record
 
@@ -17,6 +17,10 @@ def _refuse_scratch(folder: Path) -> Index:
 
 def _refuse_workers() -> FileQueue:
     raise LibraryError("no queue for workers", hint="open the library by ibid.open")
+
+
+def _refuse_spread(address: str) -> Spread:
+    raise LibraryError("no cluster for this library", hint="open the library by ibid.open")
 
 
 def _open_folder(place: str) -> Source:
@@ -30,7 +34,8 @@ class Parts:
     """What a library works with; `openers.py` makes them from names and settings.
 
     `open_scratch` opens a library of the embedded engine that is made to try something,
-    `open_source` what lies at a path or an address, `open_queue` the files that wait for workers.
+    `open_source` what lies at a path or an address, `open_queue` the files that wait for workers,
+    `open_spread` a cluster that reads for a sync.
     """
 
     index: Index
@@ -46,6 +51,7 @@ class Parts:
     open_scratch: Callable[[Path], Index] = _refuse_scratch
     open_source: Callable[[str], Source] = _open_folder
     open_queue: Callable[[], FileQueue] = _refuse_workers
+    open_spread: Callable[[str], Spread] = _refuse_spread
     close_models: Callable[[], None] = lambda: None
 
 

@@ -138,6 +138,7 @@ def update_command(
 @click.option("--dry-run", is_flag=True, help="Only tell what would be done.")
 @click.option("--yes", is_flag=True, help="Also remove more than half of the documents.")
 @click.option("--checksum", is_flag=True, help="Read every file, also those that look unchanged.")
+@click.option("--ray", metavar="ADDRESS", help="Read and embed on a Ray cluster, or on `local`.")
 @click.option("--watch", is_flag=True, help="Go on: sync whenever something changes, until Ctrl-C.")
 @click.option(
     "--workers",
@@ -154,6 +155,7 @@ def sync_command(
     yes: bool,
     checksum: bool,
     password: str | None,
+    ray: str | None,
     watch: bool,
     workers: int | None,
 ) -> Outcome:
@@ -162,8 +164,10 @@ def sync_command(
     New and changed files are read, moved and removed ones followed; documents that came from
     elsewhere stay as they are. FOLDER may also be an address, such as s3://BUCKET/PREFIX.
     """
-    if watch and (dry_run or yes):
-        raise click.UsageError("--watch beside --dry-run or --yes: leave one of them out")
+    if watch and (dry_run or yes or ray):
+        raise click.UsageError("--watch beside --dry-run, --yes or --ray: leave one of them out")
+    if ray not in (None, "local") and not dry_run:
+        click.echo(f"texts go to the Ray cluster at {ray}", err=True)
     sends = () if dry_run else _SENDS
     with (
         _rehearse(call) if dry_run else nullcontext(call) as stage,
@@ -184,6 +188,7 @@ def sync_command(
             password=password,
             workers=workers is not None and not dry_run,
             on_wait=on_wait,
+            ray=None if dry_run else ray,
             on_progress=on_progress,
         )
         report = _watch(library, folder, sync) if watch else sync()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 
@@ -32,7 +32,8 @@ from ibid.records import JSON, Document, Moved
 class Batch:
     """Gathers changes and commits them; what it does is counted in its tally.
 
-    `source` is the source whose documents and files these are, None for those of no source.
+    `source` is the source whose documents and files these are, None for those of no source. `cut`
+    makes the passages of a document.
     """
 
     def __init__(
@@ -44,7 +45,9 @@ class Batch:
         tally: Tally,
         watch: Stopwatch,
         source: str | None = None,
+        cut: Callable[..., PutDocument] = put_document,
     ) -> None:
+        self._cut = cut
         self._index = index
         self._embedder = embedder
         self._options = options
@@ -156,7 +159,7 @@ class Batch:
         chunking: Chunking,
     ) -> PutDocument:
         with self._watch.timing("chunking"):
-            put = put_document(
+            put = self._cut(
                 document,
                 content_hash=content_hash,
                 chunking=chunking,

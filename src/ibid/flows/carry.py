@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import cast
 
 from ibid.chunking.options import choose_chunking
 from ibid.errors import DuplicateDocument, IbidError
@@ -13,7 +14,8 @@ from ibid.flows.fetch import read_source
 from ibid.flows.ingest import find_stored, layer_over
 from ibid.flows.options import EVERYTHING, OnProgress, Progress, SyncOptions
 from ibid.flows.plan import Known, Plan, find_movable, name_document
-from ibid.flows.prepare import clean_document, hash_content
+from ibid.flows.prepare import clean_document, hash_content, put_document
+from ibid.flows.spread import Ready, Work, find_held
 from ibid.flows.stopwatch import Stopwatch
 from ibid.flows.taking import (
     SKIPS,
@@ -56,13 +58,15 @@ class Sync:
         self, index: Index, embedder: Embedder, watch: Stopwatch, on_progress: OnProgress
     ) -> None:
         """Remove what is gone, read and write what is new, and see last which files had moved."""
+        ready = Ready(embedder) if self.options.spread is not None else None
         batch = Batch(
             index=index,
-            embedder=embedder,
+            embedder=embedder if ready is None else cast(Embedder, ready),
             options=self.options.ingest,
             tally=self.tally,
             watch=watch,
             source=self.source.name,
+            cut=put_document if ready is None else ready.put_document,
         )
         movable = find_movable(self.plan, self.known)
         # Its path is all that tells the next sync that a document's file is gone.
@@ -70,10 +74,13 @@ class Sync:
         for path in set(self.plan.forgotten) - late:
             batch.forget_file(path)
         self._remove(set(self.plan.gone) - set(movable.values()), batch)
-        for done, read in enumerate(time_each(self._read_files(), watch), start=1):
+        reads = self._read_files() if ready is None else self._gather(ready, index)
+        for done, read in enumerate(time_each(reads, watch), start=1):
             self._take(read, movable, batch)
             if batch.is_due:
                 self._commit(batch, done, on_progress)
+                if ready is not None:
+                    ready.forget()
         self._remove(set(movable.values()), batch)
         for path in late:
             batch.forget_file(path)
@@ -86,6 +93,16 @@ class Sync:
     def _read_files(self) -> Iterator[FileRead]:
         options = self.options
         return read_source(self.folder, self.plan.read, options.ingest, options.lend_readers)
+
+    def _gather(self, ready: Ready, index: Index) -> Iterator[FileRead]:
+        """What came of each file, which was read elsewhere; all that was made of it is ready."""
+        assert self.options.spread is not None
+        held = find_held(self.snapshot, self.source, self.plan, self.known)
+        languages = dict(index.languages)
+        work = Work(self.folder, self.source, self.options.ingest, self.rules, languages, held)
+        with self.options.spread(work, self.plan.read) as arriving:
+            for prepared in arriving:
+                yield ready.take(prepared)
 
     def _take(self, read: FileRead, movable: dict[str, str], batch: Batch) -> None:
         """Turn what was read of a file, and what came inside it, into changes."""

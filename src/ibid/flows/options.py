@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from ibid.chunking.options import Chunking
 from ibid.errors import BadQuery, BadSetting
-from ibid.protocols import FileQueue, Scope
+from ibid.protocols import FileQueue, Scope, SourceFile
 from ibid.ranking.feedback import Feedback
 from ibid.ranking.fusion import Fusion
 from ibid.ranking.units import Unit
@@ -86,11 +86,19 @@ class Workers:
     on_wait: Callable[[], None] = lambda: None
 
 
+Spread: TypeAlias = Callable[[Any, Sequence[SourceFile]], AbstractContextManager[Iterator[Any]]]
+"""Has the files of a `flows.spread.Work` prepared at many places, for a `with`.
+
+They come back as `flows.spread.Prepared`, in the order given.
+"""
+
+
 @record
 class SyncOptions:
     """How a folder is synced: `checksum` reads every file, `allow_emptying` lets more than half of
     the documents go. Without `lend_readers`, files are read in children that end with the sync;
-    with `workers`, they are read, cut and embedded by these."""
+    with `workers`, they are read, cut and embedded by these, with `spread` at the places of a
+    cluster and written here."""
 
     ingest: IngestOptions = IngestOptions()
     checksum: bool = False
@@ -98,6 +106,7 @@ class SyncOptions:
     allow_emptying: bool = False
     lend_readers: LendReaders | None = None
     workers: Workers | None = None
+    spread: Spread | None = None
 
 
 @record

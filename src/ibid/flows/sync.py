@@ -32,10 +32,14 @@ def sync_folder(
 ) -> IngestReport:
     """Make the documents of a source equal to its folder; every commit is a version.
 
-    Raises BadSetting or InputError, with nothing changed, when the folder's rules can't be read
-    or when more than half of its documents would go.
+    Raises BadSetting or InputError, with nothing changed, when the folder's rules can't be read,
+    when more than half of its documents would go, or when it can't be spread as it was asked.
     """
     watch, tally = Stopwatch(), Tally()
+    if options.spread is not None:
+        from ibid.flows.spread import check_spread  # noqa: PLC0415 - seldom needed
+
+        check_spread(folder, options)
     with watch.timing("total"), index.writing():
         rules = read_rules(folder)
         # Other rules speak of any file, and another ibid may read one better.

@@ -26,6 +26,7 @@ from ibid.flows.options import (
     RewriteOptions,
     SearchOptions,
     SelectOptions,
+    Spread,
 )
 from ibid.library import Library
 from ibid.openers.endpoints import open_wire, refuse_remote
@@ -136,6 +137,7 @@ def _gather_parts(
         reranker=open_reranker(settings.search.rerank, rerank_parts),
         open_reranker=partial(open_reranker, parts=rerank_parts),
         open_source=partial(open_source, settings=settings),
+        open_spread=lambda address: _open_spread(address, settings, embedder),
         open_scratch=lambda folder: open_index(str(folder), settings, create=True),
         open_queue=partial(open_queue, index, settings),
         close_models=models.close,
@@ -155,6 +157,12 @@ def _ask_options(settings: Settings, search: SearchOptions, embedder: Embedder) 
         by_document=asking.by_document,
         settings_hash=settings_hash(settings)[:16],
     )
+
+
+def _open_spread(address: str, settings: Settings, embedder: object) -> Spread:
+    from ibid.openers.ray import open_spread
+
+    return open_spread(address, settings, partial(choose_embedder, embedder, settings))
 
 
 def _open_once(open_it: Callable[[], Generator], models: ExitStack) -> Callable[[], Generator]:

@@ -74,6 +74,10 @@ class ObjectSource:
         self._failures = _find_failures(urlsplit(url).scheme)
         self._folders: Mapping[str, Mapping[str, Mapping[str, Any]]] = {}
 
+    def __reduce__(self) -> tuple[type[ObjectSource], tuple[str]]:
+        """At another place it is opened anew, with the credentials that are there."""
+        return ObjectSource, (self.location,)
+
     def scan(
         self, recall: Callable[[str], FileStat | None] = lambda path: None
     ) -> Iterator[SourceFile]:

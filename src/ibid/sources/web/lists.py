@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
 from typing import Final, NoReturn
 from urllib.parse import urlsplit
 
 from ibid.errors import InputError
+from ibid.record import record
 
 MAX_LIST_BYTES: Final = 50 * 1024 * 1024
 """What a sitemap may take unpacked, by its protocol (sitemaps.org)."""
@@ -16,7 +16,7 @@ _GZIP: Final = b"\x1f\x8b"
 _GZIP_WINDOW: Final = 31  # zlib's number for gzip with its largest window
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listing:
     """What a list names, in its order: pages, and further lists; a `sitemap` only of its host."""
 
