@@ -101,11 +101,10 @@ def _spread(
     from ray.exceptions import RayError
 
     with _joining(address), ExitStack() as stack:
-        rows = _build(work, files, open_embedder).iter_rows()
-        if (close := getattr(rows, "close", None)) is not None:
-            stack.callback(close)
+        batches = iter(_build(work, files, open_embedder).iter_batches(batch_size=None))
+        stack.callback(batches.close)  # while there is a cluster to tell of it
         try:
-            yield (_unpack(row["row"]) for row in rows)
+            yield (_unpack(row) for batch in batches for row in batch["row"])
         except RayError as error:
             raise IbidError(
                 f"a place of the Ray cluster failed: {_tell_cause(error)}",
