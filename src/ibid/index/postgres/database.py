@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 import psycopg
 from pgvector.psycopg import register_vector
+from psycopg.conninfo import conninfo_to_dict
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from ibid.errors import BadSetting, LibraryError, LibraryLocked, LibraryUnreachable
@@ -84,6 +85,7 @@ class Database:
         self.lock_timeout_s = lock_timeout_s
         url, self.schema = split_address(address)
         self.url = url
+        self.options = conninfo_to_dict(url).get("options") or ""
         with self.translating(), psycopg.connect(url, autocommit=True) as connection:
             migrate_schema(connection, self.schema, create=create)
             self._path = tell_path(connection, self.schema)
@@ -111,7 +113,7 @@ class Database:
             kwargs={
                 "autocommit": True,
                 # A plan that suits any scope suits a narrow one badly: some ten times as long.
-                "options": f"-c search_path={self._path.replace(' ', '')}"
+                "options": f"{self.options} -c search_path={self._path.replace(' ', '')}"
                 " -c plan_cache_mode=force_custom_plan",
             },
             configure=register_vector,

@@ -63,6 +63,7 @@ def migrate_schema(connection: psycopg.Connection[Any], schema: str, *, create: 
     Raises LibraryNotFound where there is none and `create` forbids, FormatTooNew, and LibraryError
     for a server that is too old or a role that may not make what is missing.
     """
+    _check_reader(connection)
     found = read_format(connection, schema)
     if found > FORMAT:
         raise FormatTooNew(
@@ -92,6 +93,18 @@ def migrate_schema(connection: psycopg.Connection[Any], schema: str, *, create: 
         for statements in _list_steps(read_format(connection, schema)):  # another may be first
             connection.execute(statements)
         connection.execute("UPDATE library SET format = %s", (FORMAT,))
+
+
+def _check_reader(connection: psycopg.Connection[Any]) -> None:
+    """Raise LibraryError where the role of readers could see past the policies."""
+    found = connection.execute(
+        "SELECT rolname FROM pg_roles WHERE rolname = %s AND (rolsuper OR rolbypassrls)", (READER,)
+    ).fetchone()
+    if found is not None:
+        raise LibraryError(
+            f"the role {READER} may bypass row-level security, so it fences nothing off",
+            hint=f"run ALTER ROLE {READER} NOSUPERUSER NOBYPASSRLS",
+        )
 
 
 def _list_steps(found: int) -> Sequence[str]:

@@ -44,7 +44,7 @@ class Turns:
         self._database = database
         self._lost_s = lost_s
         self._schema = database.schema[: LONGEST_NAME - len(_SUFFIX)] + _SUFFIX
-        self._options = {"options": f"-c search_path={self._schema}"}
+        self._options = {"options": f"{database.options} -c search_path={self._schema}"}
 
     @contextmanager
     def dealing(self) -> Iterator[Deal]:
