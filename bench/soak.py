@@ -23,7 +23,8 @@ import tempfile
 import time
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +42,7 @@ def main() -> int:
     parser.add_argument("part", choices=sorted(PARTS))
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--postgres", action="store_true", help="kills, readers: in PostgreSQL")
     parser.add_argument("--files", type=int, default=768, help="files of the workers' sync")
     parser.add_argument("--seconds", type=float, default=120.0)
     parser.add_argument("--seed", type=int, default=1)
@@ -90,11 +92,25 @@ def walk(options: Namespace) -> dict[str, Any]:
     return {**taken, "faults": []}
 
 
+@contextmanager
+def serve(root: Path, options: Namespace) -> Iterator[None]:
+    """A server for the library of this root, where one is asked for."""
+    if not options.postgres:
+        yield
+        return
+    from library_kills import ADDRESS
+    from postgres_server import start_server
+
+    with start_server() as address:
+        (root / ADDRESS).write_text(f"{address}&schema=soak")
+        yield
+
+
 def kills(options: Namespace) -> dict[str, Any]:
     """How often each verb was killed, and what was found of what it had begun."""
     from library_kills import VERBS, Kills
 
-    with tempfile.TemporaryDirectory() as root:
+    with tempfile.TemporaryDirectory() as root, serve(Path(root), options):
         struck = Kills(Path(root), random.Random(options.seed))
         struck.prepare()
         while struck.hits.total() < options.kills:
@@ -111,7 +127,7 @@ def readers(options: Namespace) -> dict[str, Any]:
     """What eight readers read while one wrote, and what was not whole."""
     from library_readers import run_readers
 
-    with tempfile.TemporaryDirectory() as root:
+    with tempfile.TemporaryDirectory() as root, serve(Path(root), options):
         return run_readers(Path(root), readers=READERS, seconds=options.seconds)
 
 

@@ -7,7 +7,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,6 +22,7 @@ from whole_pages import check_whole, page, read_page
 
 FOLDER_FILES: Final = 12
 OTHER_PAGES: Final = 6
+ADDRESS: Final = "address"
 
 _PROCESSES: Final = multiprocessing.get_context("forkserver")
 
@@ -50,14 +51,20 @@ def name_import(number: int) -> str:
     return f"taken-{number}"
 
 
+def find_place(root: Path) -> str:
+    """Where the library of a root lies: at the address in a file there, else in a folder."""
+    file = root / ADDRESS
+    return file.read_text() if file.exists() else str(root / "library")
+
+
 def open_place(root: Path, *, size: int | None = None) -> ibid.Library:
-    """The library below a root; every document is a commit of its own."""
-    place = root / "library"
+    """The library of a root; every document is a commit of its own."""
+    place = find_place(root)
     said = {"ingest.batch": 1} | ({} if size is None else {"chunking.size": size})
     return open_library(
         place,
         embedder=HashingEmbedder(dimension=64),
-        settings=load_settings(said, library=str(place)),
+        settings=load_settings(said, library=place),
         reindexing=size is not None,
     )
 
@@ -162,17 +169,18 @@ VERBS: Final = {
 
 
 def check_erased(place: Path, name: str) -> None:
-    """Nothing of a page's text is left in any file."""
+    """Nothing of a page's text is left in any file; a library in a database has none."""
     for file in place.rglob("*"):
         assert file.is_dir() or f"of {name}.".encode() not in file.read_bytes(), file
 
 
 @dataclass
 class Kills:
-    """A library that is struck again and again; `hits` and `finished` count, by verb."""
+    """A library that is struck again and again in these verbs, or in all; `hits` count by verb."""
 
     root: Path
     chance: random.Random
+    verbs: Sequence[str] = ()
     hits: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)
     spans: dict[str, float] = field(default_factory=dict)
@@ -182,7 +190,8 @@ class Kills:
         """Fill the library, and see how long each verb takes when it is let be."""
         _PROCESSES.set_forkserver_preload(["library_kills", "faiss", "tantivy"])
         (self.root / "folder").mkdir()
-        for verb in ("sync", "update", *VERBS):
+        self.verbs = self.verbs or tuple(VERBS)
+        for verb in ("sync", "update", *self.verbs):
             self.strike(verb, kill=False)
 
     def strike(self, verb: str, *, kill: bool = True) -> None:

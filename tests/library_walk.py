@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import pytest
 from hypothesis import strategies as st
@@ -70,9 +70,8 @@ def find_edition(text: str) -> int:
 
 
 @contextmanager
-def breaking(where: str) -> Iterator[None]:
-    """Lets the first call at a place do its work and then break."""
-    owner, name = BREAKS[where]
+def breaking(owner: object, name: str) -> Iterator[None]:
+    """Lets the first call of a function do its work and then break."""
     whole = getattr(owner, name)
 
     def break_after(*arguments: Any, **options: Any) -> None:
@@ -86,6 +85,8 @@ def breaking(where: str) -> Iterator[None]:
 
 class LibraryWalk(RuleBasedStateMachine):
     """Every step changes the library, and the model where the library must have changed."""
+
+    breaks: ClassVar[Mapping[str, tuple[object, str]]] = BREAKS
 
     def __init__(self) -> None:
         super().__init__()
@@ -102,13 +103,17 @@ class LibraryWalk(RuleBasedStateMachine):
         self.library = self.open()
 
     def open(self, *, reindexing: bool = False) -> ibid.Library:
-        place = self.root / "library"
+        place = self.find_place()
         return open_library(
             place,
             embedder=HashingEmbedder(dimension=self.dimension),
-            settings=load_settings({"lock_timeout_s": 0.2}, library=str(place)),
+            settings=load_settings({"lock_timeout_s": 0.2}, library=place),
             reindexing=reindexing,
         )
+
+    def find_place(self) -> str:
+        """Where the library of this walk lies."""
+        return str(self.root / "library")
 
     def teardown(self) -> None:
         self.library.close()
@@ -221,7 +226,7 @@ class LibraryWalk(RuleBasedStateMachine):
     @rule(where=st.sampled_from(sorted(BREAKS)), word=st.sampled_from(WORDS))
     def crash(self, where: str, word: str) -> None:
         before = dict(self.model), list(self.access), {i: list(b) for i, b in self.bearers.items()}
-        with breaking(where), pytest.raises(Broken):
+        with breaking(*self.breaks[where]), pytest.raises(Broken):
             self.library.update(self.write_document(IDS[0], word))
         self.model, self.access, self.bearers = before
         self.library = self.open()  # the one that broke is left as it is

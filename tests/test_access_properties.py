@@ -25,6 +25,8 @@ from ibid.shapes import (
     shape_result,
     shape_source,
 )
+from ibid.testing.embedders import HashingEmbedder
+from postgres_server import locate
 
 SECRETS: Final = ("quokka", "numbat", "dugong", "serval", "margay")
 """The word that each document has for itself, in its id, title, heading, text and tags."""
@@ -87,9 +89,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text = f"---\ntags: {{kind: {secret}}}\n---\n# About the {secret}\n\n{write_text(secret)}"
         write(place / "handbook", {f"{secret}.md": text})
     with open_hashing(place / "library") as library:
-        library.sync(place / "handbook")
-        library.ingest([make_document(secret) for secret in SECRETS if secret not in SYNCED])
+        fill(library, place)
     return place / "library"
+
+
+def fill(library: ibid.Library, place: Path) -> None:
+    library.sync(place / "handbook")
+    library.ingest([make_document(secret) for secret in SECRETS if secret not in SYNCED])
 
 
 @pytest.fixture
@@ -127,37 +133,64 @@ def do(library: ibid.Library, step: Step, state: State, edition: int) -> State:
             return replace(state, live=False)
 
 
-@settings(
+PROFILE = settings(
     max_examples=25,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-@given(steps=st.lists(STEPS, max_size=8), caller=SETS, back=st.integers(0, 9), k=st.integers(1, 3))
-def test_nothing_of_a_hidden_document_shows(
-    filled: Path, copies: Path, steps: list[Step], caller: frozenset[str], back: int, k: int
-) -> None:
+GIVEN: Final = {
+    "steps": st.lists(STEPS, max_size=8),
+    "caller": SETS,
+    "back": st.integers(0, 9),
+    "k": st.integers(1, 3),
+}
+
+
+@PROFILE
+@given(**GIVEN)
+def test_nothing_of_a_hidden_document_shows(filled: Path, copies: Path, **case: Any) -> None:
     place = copies / str(len(list(copies.iterdir())))
     shutil.copytree(filled, place)
-    states = dict.fromkeys(SECRETS, State())
     with open_hashing(place) as library:
-        for edition, step in enumerate(steps, start=1):
-            states[step.secret] = do(library, step, states[step.secret], edition)
-        hidden = {s for s, state in states.items() if not state.is_open_to(caller)}
-        visible = [s for s, state in states.items() if state.live and s not in hidden]
-        found = [s for s in visible if not states[s].archived]
-        for mode in MODES:
-            result = library.run_search(ibid.Query(QUESTION, caller), mode=mode, k=k)
-            assert len(result.hits) == min(k, len(found))
-            assert {hit.document_id for hit in result.hits} <= {f"{s}.md" for s in found}
-        assert {i.id for i in library.documents(caller)} == {f"{s}.md" for s in visible}
-        status = library.status(caller)
-        assert (status.documents, status.passages) == (len(visible), len(visible))
-        assert status.restricted_documents is None
-        assert sum(source.documents for source in library.sources(caller)) <= len(visible)
-        told = json.dumps(tell_everything(library, caller, max(library.status().version - back, 0)))
-        assert [secret for secret in hidden if secret in told] == []
-        for secret in hidden:
-            assert_absent(library, secret, caller)
+        check_hidden(library, **case)
+
+
+@settings(PROFILE, max_examples=10)
+@given(**GIVEN)
+def test_nor_does_it_in_postgresql(
+    filled: Path, postgres: str, tmp_path: Path, **case: Any
+) -> None:
+    number = len(list(tmp_path.iterdir()))
+    (tmp_path / str(number)).mkdir()
+    address = locate(postgres, tmp_path / str(number))
+    with ibid.open(address, embedder=HashingEmbedder()) as library:
+        fill(library, filled.parent)
+        check_hidden(library, **case)
+
+
+def check_hidden(
+    library: ibid.Library, steps: list[Step], caller: frozenset[str], back: int, k: int
+) -> None:
+    """After these steps, what a caller may not see is told by nothing that is told to them."""
+    states = dict.fromkeys(SECRETS, State())
+    for edition, step in enumerate(steps, start=1):
+        states[step.secret] = do(library, step, states[step.secret], edition)
+    hidden = {s for s, state in states.items() if not state.is_open_to(caller)}
+    visible = [s for s, state in states.items() if state.live and s not in hidden]
+    found = [s for s in visible if not states[s].archived]
+    for mode in MODES:
+        result = library.run_search(ibid.Query(QUESTION, caller), mode=mode, k=k)
+        assert len(result.hits) == min(k, len(found))
+        assert {hit.document_id for hit in result.hits} <= {f"{s}.md" for s in found}
+    assert {i.id for i in library.documents(caller)} == {f"{s}.md" for s in visible}
+    status = library.status(caller)
+    assert (status.documents, status.passages) == (len(visible), len(visible))
+    assert status.restricted_documents is None
+    assert sum(source.documents for source in library.sources(caller)) <= len(visible)
+    told = json.dumps(tell_everything(library, caller, max(library.status().version - back, 0)))
+    assert [secret for secret in hidden if secret in told] == []
+    for secret in hidden:
+        assert_absent(library, secret, caller)
 
 
 def tell_everything(library: ibid.Library, caller: frozenset[str], version: int) -> list[Any]:

@@ -5,21 +5,39 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
+from typing import Final
 
-from library_kills import VERBS, Kills
+import pytest
+
+from library_kills import ADDRESS, VERBS, Kills
 from library_readers import run_readers
+from postgres_server import locate
 
 
-def test_every_verb_is_killed_and_finished_by_the_next_run(tmp_path: Path) -> None:
-    struck = Kills(tmp_path, random.Random(20261130))
+@pytest.fixture(params=["embedded", "postgres"])
+def root(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A folder for a library of either engine and all that belongs to it."""
+    if request.param == "postgres":
+        server = request.getfixturevalue("postgres")
+        (tmp_path / ADDRESS).write_text(locate(server, tmp_path))
+    return tmp_path
+
+
+IN_POSTGRES: Final = ("sync", "reindex", "purge")
+"""The verbs that are more than one transaction there."""
+
+
+def test_every_verb_is_killed_and_finished_by_the_next_run(root: Path) -> None:
+    verbs = IN_POSTGRES if (root / ADDRESS).exists() else tuple(VERBS)
+    struck = Kills(root, random.Random(20261130), verbs)
     struck.prepare()
-    for verb in VERBS:
+    for verb in verbs:
         struck.strike(verb)
-    assert struck.hits.total() >= len(VERBS) // 2
+    assert struck.hits.total() >= len(verbs) // 2
 
 
-def test_readers_see_whole_documents_whatever_a_writer_does(tmp_path: Path) -> None:
-    found = run_readers(tmp_path, readers=3, seconds=4)
+def test_readers_see_whole_documents_whatever_a_writer_does(root: Path) -> None:
+    found = run_readers(root, readers=3, seconds=8)
     assert found["faults"] == []
     assert min(found["counts"][kind] for kind in ("searches", "lists", "documents")) > 0
     assert found["counts"]["updates"] > 0
