@@ -5,9 +5,9 @@
 `walk`: steps at random (add, update, remove, purge, sync with edits and moves, access, vacuum,
 re-index, a broken commit, reopening) beside a plain model; after each of them lists, documents,
 searches in every mode and `verify` must agree with it (tests/library_walk.py). `kills`: sync,
-update, vacuum, re-index, purge, repair and export, each in a process of its own that is killed at a
-random moment of its work; then nothing committed is lost, nothing is half visible, `verify` is
-clean, and the next run finishes (tests/library_kills.py). `readers`: eight processes that search,
+update, vacuum, re-index, purge, repair, export and import, each in a process of its own that is
+killed at a random moment of its work; then nothing committed is lost, nothing is half visible,
+`verify` is clean, and the next run finishes (tests/library_kills.py). `readers`: eight processes that search,
 list and read while one changes the library in all these ways (tests/library_readers.py); no
 document may be partial, and no error but LibraryLocked may come. `workers`: two workers take in
 the files of a sync, edition after edition, and are killed all the while; each document is written
