@@ -7,9 +7,9 @@ re-index, a broken commit, reopening) beside a plain model; after each of them l
 searches in every mode and `verify` must agree with it (tests/library_walk.py). `kills`: sync,
 update, vacuum, re-index, purge, repair, export and import, each in a process of its own that is
 killed at a random moment of its work; then nothing committed is lost, nothing is half visible,
-`verify` is clean, and the next run finishes (tests/library_kills.py). `readers`: eight processes that search,
-list and read while one changes the library in all these ways (tests/library_readers.py); no
-document may be partial, and no error but LibraryLocked may come. `workers`: two workers take in
+`verify` is clean, and the next run finishes (tests/library_kills.py). `readers`: eight processes
+that search, list and read while one changes the library in all these ways
+(tests/library_readers.py); no document may be partial, and no error but LibraryLocked may come. `workers`: two workers take in
 the files of a sync, edition after edition, and are killed all the while; each document is written
 once an edition, and `verify` is clean (tests/worker_kills.py). Prints what was counted; the exit
 code is 1 at the first thing that does not hold.
