@@ -9,10 +9,10 @@ update, vacuum, re-index, purge, repair, export and import, each in a process of
 killed at a random moment of its work; then nothing committed is lost, nothing is half visible,
 `verify` is clean, and the next run finishes (tests/library_kills.py). `readers`: eight processes
 that search, list and read while one changes the library in all these ways
-(tests/library_readers.py); no document may be partial, and no error but LibraryLocked may come. `workers`: two workers take in
-the files of a sync, edition after edition, and are killed all the while; each document is written
-once an edition, and `verify` is clean (tests/worker_kills.py). Prints what was counted; the exit
-code is 1 at the first thing that does not hold.
+(tests/library_readers.py); no document may be partial, and no error but LibraryLocked may come.
+`workers`: two workers take in the files of a sync, edition after edition, and are killed all the
+while; each document is written once an edition, and `verify` is clean (tests/worker_kills.py).
+Prints what was counted; the exit code is 1 at the first thing that does not hold.
 """
 
 from __future__ import annotations
