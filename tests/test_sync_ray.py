@@ -232,7 +232,12 @@ def test_nobody_joins_without_the_key(cluster: str) -> None:
     environ = {name: value for name, value in os.environ.items() if name not in names}
     code = f"import ray; ray.init(address={cluster!r}, log_to_driver=False); print('joined')"
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     assert done.returncode != 0
     assert "joined" not in done.stdout

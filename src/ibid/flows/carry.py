@@ -58,7 +58,7 @@ class Sync:
         self, index: Index, embedder: Embedder, watch: Stopwatch, on_progress: OnProgress
     ) -> None:
         """Remove what is gone, read and write what is new, and see last which files had moved."""
-        ready = Ready(embedder) if self.options.spread is not None else None
+        ready = Ready(embedder) if self.options.spread and self.plan.read else None
         batch = Batch(
             index=index,
             embedder=embedder if ready is None else cast(Embedder, ready),
