@@ -1,6 +1,6 @@
 """What a library holds through thousands of steps, hundreds of kills and many readers.
 
-    python bench/soak.py walk|kills|readers [--steps N] [--kills N] [--seconds S] [--seed N]
+    python bench/soak.py walk|kills|readers|load [--steps N] [--kills N] [--seconds S] [--seed N]
 
 `walk`: steps at random (add, update, remove, purge, sync with edits and moves, access, vacuum,
 re-index, a broken commit, reopening) beside a plain model; after each of them lists, documents,
@@ -12,7 +12,10 @@ that search, list and read while one changes the library in all these ways
 (tests/library_readers.py); no document may be partial, and no error but LibraryLocked may come.
 `workers`: two workers take in the files of a sync, edition after edition, and are killed all the
 while; each document is written once an edition, and `verify` is clean (tests/worker_kills.py).
-Prints what was counted; the exit code is 1 at the first thing that does not hold.
+`load`: a service of 10,000 passages with 50 callers who ask and 200 who search, while one writes; no
+request may fail and no document be partial (tests/service_load.py). Its `work` is what was answered
+in a second, in seconds that the same searches and questions take through the Python API in one
+process. Prints what was counted; the exit code is 1 at the first thing that does not hold.
 """
 
 from __future__ import annotations
@@ -34,6 +37,9 @@ sys.path.append(str(Path(__file__).parent.parent / "tests"))
 
 READERS: Final = 8
 STEPS_A_WALK: Final = 50
+PASSAGES: Final = 10_000
+ASKERS: Final = 50
+SEARCHERS: Final = 200
 
 
 def main() -> int:
@@ -146,11 +152,37 @@ def workers(options: Namespace) -> dict[str, Any]:
         )
 
 
+def load(options: Namespace) -> dict[str, Any]:
+    """How much a service answered, beside the library without it, and what it took of memory."""
+    from service_load import fill_place, run_load, time_library
+
+    with tempfile.TemporaryDirectory() as root:
+        place = Path(root) / "library"
+        documents = fill_place(place, PASSAGES)
+        alone = time_library(place, documents, seconds=min(options.seconds / 4, 20))
+        told = run_load(
+            place, documents, askers=ASKERS, searchers=SEARCHERS, seconds=options.seconds
+        )
+    means = {kind: sum(spent) / len(spent) for kind, spent in alone.items()}
+    work = sum(told.count(kind) * mean for kind, mean in means.items()) / told.lasted
+    half = told.megabytes[len(told.megabytes) // 4 :]
+    return {
+        "counts": {kind: len(spent) for kind, spent in told.seconds.items()},
+        "a second": {kind: round(told.count(kind) / told.lasted, 1) for kind in told.seconds},
+        "p95 ms": {kind: round(1000 * told.find_late(kind)) for kind in told.seconds},
+        "alone ms": {kind: round(1000 * mean, 2) for kind, mean in means.items()},
+        "work": round(work, 2),
+        "MB": {"after a quarter": round(half[0]), "at the end": round(half[-1])},
+        "faults": told.faults[:20],
+    }
+
+
 PARTS: Final[dict[str, Callable[[Namespace], dict[str, Any]]]] = {
     "walk": walk,
     "kills": kills,
     "readers": readers,
     "workers": workers,
+    "load": load,
 }
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from starlette.testclient import TestClient
 
@@ -297,6 +298,34 @@ def test_a_killed_server_goes_on_with_its_jobs(tmp_path: Path) -> None:
         assert list_ids(library) == [f"d{number:02}" for number in range(40)]
         found = [library.document(f"d{number:02}", ibid.OWNER).text for number in range(40)]
         assert [text.strip() for text in found] == [text.strip() for text in texts]
+        assert list(library.verify()) == []
+
+
+def test_a_job_that_is_killed_in_its_middle_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    place = tmp_path / "library"
+    open_hashing(place).close()
+    server, url = _start(place)
+    files: Any = [
+        ("file", (f"d{number:02}.md", f"# Note {number}\n\n" + "A line of it. " * 300))
+        for number in range(30)
+    ]
+    id = httpx2.post(f"{url}/v1/documents", files=files).json()["job_id"]
+    while not httpx2.get(f"{url}/v1/jobs/{id}").json()["done"]:
+        time.sleep(0.005)
+    server.send_signal(signal.SIGKILL)
+    server.wait()
+    server, url = _start(place)
+    try:
+        state = _await(f"{url}/v1/jobs/{id}")
+        job = httpx2.get(f"{url}/v1/jobs/{id}").json()
+    finally:
+        server.terminate()
+        assert server.wait(timeout=60) == 0
+    assert (state, job["done"], job["total"]) == ("done", 30, 30)
+    names = [f"d{number:02}.md" for number in range(30)]
+    assert job["report"]["added"] == names
+    with open_hashing(place) as library:
+        assert list_ids(library) == names
         assert list(library.verify()) == []
 
 

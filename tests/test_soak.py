@@ -12,6 +12,7 @@ import pytest
 from library_kills import ADDRESS, VERBS, Kills
 from library_readers import run_readers
 from postgres_server import locate
+from service_load import fill_place, run_load
 
 
 @pytest.fixture(params=["embedded", "postgres"])
@@ -41,3 +42,10 @@ def test_readers_see_whole_documents_whatever_a_writer_does(root: Path) -> None:
     assert found["faults"] == []
     assert min(found["counts"][kind] for kind in ("searches", "lists", "documents")) > 0
     assert found["counts"]["updates"] > 0
+
+
+def test_many_callers_are_answered_while_one_writes(tmp_path: Path) -> None:
+    documents = fill_place(tmp_path / "library", 600)
+    told = run_load(tmp_path / "library", documents, askers=10, searchers=30, seconds=10)
+    assert told.faults == []
+    assert min(told.count(kind) for kind in ("search", "ask", "read", "write")) > 0
