@@ -98,8 +98,9 @@ async def _run(
     jobs = Jobs(store, work, folder=folder)
     askers = ThreadPoolExecutor(options.asks, thread_name_prefix="ibid-ask")
     tokens = None if options.identity is None else Tokens(options.identity)
+    embedder = library.status(frozenset()).manifest.embedder
     app.state.context = Context(
-        library, options, store, jobs, askers, metrics, evaluations, tokens, traces
+        library, embedder, options, store, jobs, askers, metrics, evaluations, tokens, traces
     )
     metrics.watch("ibid_jobs_open", "Jobs that are not done.", jobs.count_open)
     jobs.start()

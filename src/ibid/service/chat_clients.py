@@ -24,7 +24,7 @@ from ibid.service.asking import answer_json, tell_answer
 from ibid.service.bodies import ChatBody, EmbeddingsBody
 from ibid.service.callers import Caller
 from ibid.service.chat_tasks import is_task, run_task
-from ibid.service.context import Context, find_context
+from ibid.service.context import find_context
 from ibid.service.failures import describe_crash
 from ibid.service.replies import describe
 from ibid.service.replies.chat import (
@@ -45,7 +45,7 @@ MODEL: Final = "ibid"
 @router.get("/v1/models", responses=describe(ModelsReply))
 def list_models(request: Request, caller: Annotated[Caller, need("ask")]) -> JSONResponse:
     """The library as a model, and its embedder."""
-    names = (MODEL, _name_embedder(find_context(request)))
+    names = (MODEL, find_context(request).embedder)
     return JSONResponse({"object": "list", "data": [_shape_model(name) for name in names]})
 
 
@@ -54,7 +54,7 @@ def show_model(
     model: str, request: Request, caller: Annotated[Caller, need("ask")]
 ) -> JSONResponse:
     """One of them."""
-    _check_model(model, MODEL, _name_embedder(find_context(request)))
+    _check_model(model, MODEL, find_context(request).embedder)
     return JSONResponse(_shape_model(model))
 
 
@@ -108,7 +108,7 @@ def embed_texts(
 ) -> JSONResponse:
     """The vectors of texts, as the library's embedder makes them."""
     context = find_context(request)
-    name = _name_embedder(context)
+    name = context.embedder
     _check_model(body.model, name, MODEL)
     texts = [body.input] if isinstance(body.input, str) else body.input
     vectors = context.library.embed(texts)
@@ -126,10 +126,6 @@ def embed_texts(
 def _write(vector: np.ndarray[Any, Any], form: str) -> list[float] | str:
     exact = vector.astype("<f4")
     return exact.tolist() if form == "float" else base64.b64encode(exact.tobytes()).decode()
-
-
-def _name_embedder(context: Context) -> str:
-    return context.library.status().manifest.embedder
 
 
 def _check_model(name: str, *known: str) -> None:

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The parts of a service; `askers` are the threads in which answers are written."""
+    """The parts of a service; `askers` are the threads in which answers are written, `embedder` the
+    name of what embeds, which never changes while a library is open."""
 
     library: Library
+    embedder: str
     options: ServeOptions
     store: Store
     jobs: Jobs

@@ -113,7 +113,9 @@ class MappedSegment:
 def _load_faiss() -> Any:
     import faiss  # noqa: PLC0415 - 30 ms that a small search doesn't need
 
-    faiss.omp_set_num_threads(1)  # a scan is bound by memory: a second thread brought nothing
+    # A scan is bound by memory: a second thread brought nothing. It counts for the thread that
+    # says it alone, and in all others the threads that help would spin while they wait.
+    faiss.omp_set_num_threads(1)
     return faiss
 
 
@@ -329,9 +331,8 @@ def _scan(
     mapped: MappedSegment, query: Vectors, k: int, flags: NDArray[np.bool_], passing: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The k best of one segment and everything that equals the last of them."""
-    parameters = None
+    faiss, parameters = _load_faiss(), None
     if passing < mapped.segment.rows:
-        faiss = _load_faiss()
         bitmap = np.packbits(flags, bitorder="little")
         parameters = faiss.SearchParameters(sel=faiss.IDSelectorBitmap(bitmap))
     depth = min(k + TIES, passing)
