@@ -1,6 +1,6 @@
 """What a library holds through thousands of steps, hundreds of kills and many readers.
 
-    python bench/soak.py walk|kills|readers|load [--steps N] [--kills N] [--seconds S] [--seed N]
+    python bench/soak.py walk|kills|readers|workers|load [--steps N] [--kills N] [--seconds S] …
 
 `walk`: steps at random (add, update, remove, purge, sync with edits and moves, access, vacuum,
 re-index, a broken commit, reopening) beside a plain model; after each of them lists, documents,
@@ -12,10 +12,11 @@ that search, list and read while one changes the library in all these ways
 (tests/library_readers.py); no document may be partial, and no error but LibraryLocked may come.
 `workers`: two workers take in the files of a sync, edition after edition, and are killed all the
 while; each document is written once an edition, and `verify` is clean (tests/worker_kills.py).
-`load`: a service of 10,000 passages with 50 callers who ask and 200 who search, while one writes; no
-request may fail and no document be partial (tests/service_load.py). Its `work` is what was answered
-in a second, in seconds that the same searches and questions take through the Python API in one
-process. Prints what was counted; the exit code is 1 at the first thing that does not hold.
+`load`: a service of 10,000 passages with 50 callers who ask and 200 who search, while one
+writes; no request may fail and no document be partial (tests/service_load.py). Its `work` is what
+was answered in a second, in seconds that the same searches and questions take through the Python
+API in one process. Prints what was counted; the exit code is 1 at the first thing that does not
+hold.
 """
 
 from __future__ import annotations
