@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
 import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -267,6 +268,17 @@ def test_copies_are_gone_once_they_are_read(
             assert one.path.read_text().startswith("Page")
         assert len(list(tmp_path.glob("*/*"))) < 20  # a few ahead, not all
     assert list(tmp_path.rglob("*")) == []
+
+
+def test_a_source_travels_without_what_it_listed(s3: Store) -> None:
+    """As to the places of a cluster, which fetch for themselves."""
+    s3.put(NOTES)
+    source = ObjectSource(s3.url)
+    files = list(source.scan())
+    travelled = pickle.dumps(source)
+    assert b"laptops" not in travelled
+    with pickle.loads(travelled).fetch(files, max_bytes=1000) as arriving:
+        assert [one.file.path for one in arriving if one.error is None] == sorted(NOTES)
 
 
 # -- what is refused ----------------------------------------------------------------------------

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import ssl
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -323,6 +328,48 @@ def test_what_was_admitted_is_what_is_connected_to(site: Site) -> None:
         assert response.read().decode() == LEAVE
     visitor.close()
     assert set(looks) == {"handbook.example"}  # no resolver but this one knows the name
+
+
+def make_certificate(folder: Path, host: str) -> Path:
+    """A certificate that a host gave itself, in one file with its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, host)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    plain = serialization.NoEncryption()
+    pem = serialization.Encoding.PEM
+    private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
+    file = folder / f"{host}.pem"
+    file.write_bytes(private + made.public_bytes(pem))
+    return file
+
+
+def test_a_certificate_is_held_against_the_name_and_not_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate = make_certificate(tmp_path, "handbook.example")
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    with serve_site(context) as site:
+        site.put({"/a": LEAVE})
+        port = site.url.rpartition(":")[2]
+        visitor = Visitor(f"https://handbook.example:{port}", resolve=lambda *_: ["127.0.0.1"])
+        with visitor.ask("GET", f"https://handbook.example:{port}/a") as response:
+            assert response.read().decode() == LEAVE
+        with (
+            pytest.raises(Unreachable, match="CERTIFICATE_VERIFY_FAILED"),
+            visitor.ask("GET", f"https://other.example:{port}/a"),
+        ):
+            pass
+        visitor.close()
 
 
 def test_names_and_passwords_stay_out_of_addresses() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -28,6 +30,13 @@ class Page:
     @property
     def tag(self) -> str:
         return f'"{hashlib.sha256(self.body).hexdigest()[:12]}"'
+
+    def settle(self, asked: Message) -> int:
+        """The status for a request with these headers."""
+        since = self.headers.get("last-modified")
+        same = self.tagged and asked["if-none-match"] == self.tag
+        same = same or (since is not None and asked["if-modified-since"] == since)
+        return 304 if same and self.status == 200 else self.status
 
 
 @dataclass
@@ -60,8 +69,8 @@ class Site:
 
 
 @contextmanager
-def serve_site() -> Iterator[Site]:
-    """A site on this machine, for a `with`."""
+def serve_site(tls: ssl.SSLContext | None = None) -> Iterator[Site]:
+    """A site on this machine, for a `with`; with `tls`, one that shows a certificate."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -74,13 +83,7 @@ def serve_site() -> Iterator[Site]:
 
         def _answer(self, *, body: bool) -> None:
             page = site.pages.get(self.path, Page("nothing here", 404))
-            status = page.status
-            if not body and page.no_head:
-                status = 405
-            elif status == 200 and page.tagged and self.headers["if-none-match"] == page.tag:
-                status = 304
-            elif status == 200 and (since := page.headers.get("last-modified")):
-                status = 304 if self.headers["if-modified-since"] == since else 200
+            status = 405 if page.no_head and not body else page.settle(self.headers)
             site.asked.append((self.command, self.path, status))
             site.agents.add(self.headers["user-agent"])
             self.send_response(status)
@@ -100,6 +103,8 @@ def serve_site() -> Iterator[Site]:
 
     listener = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     listener.daemon_threads = True
+    if tls is not None:
+        listener.socket = tls.wrap_socket(listener.socket, server_side=True)
     site = Site(f"http://127.0.0.1:{listener.server_port}")
     thread = threading.Thread(target=listener.serve_forever, args=(0.01,), daemon=True)
     thread.start()

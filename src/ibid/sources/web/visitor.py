@@ -176,7 +176,8 @@ class Visitor:
                 client = httpx2.Client(
                     headers={"user-agent": f"{AGENT}/{VERSION}"},
                     timeout=httpx2.Timeout(SILENT_SECONDS, connect=CONNECT_SECONDS),
-                    trust_env=proxied,
+                    # Certificates of a user's own count, proxies only where one is asked for.
+                    trust_env=proxied or not urllib.request.getproxies(),
                 )
                 self._open.enter_context(client)
                 self._hosts[origin] = _Host(client, proxied)
