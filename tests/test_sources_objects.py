@@ -222,6 +222,14 @@ def test_the_listing_is_that_of_a_folder(
     assert objects.unreadable == folder.unreadable
 
 
+def test_rules_may_be_empty_and_never_too_large(store: Store, library: ibid.Library) -> None:
+    store.put({"ibid.toml": "", ".ibidignore": "", "a.md": "One page.\n"})
+    assert library.sync(store.url).added == ("a.md",)
+    store.put({"ibid.toml": "#" * 1_000_001})
+    with pytest.raises(InputError, match="larger than 1,000,000 bytes"):
+        library.sync(store.url)
+
+
 def test_an_object_above_the_limit_is_not_fetched(
     store: Store, library: ibid.Library, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -234,6 +234,35 @@ def test_pauses_are_as_long_as_robots_txt_asks(handbook: Site) -> None:
     assert 6 < pauses[0] <= 7
 
 
+def test_a_robots_txt_that_asks_for_days_is_told(handbook: Site, library: ibid.Library) -> None:
+    handbook.put({"/robots.txt": Page("User-agent: *\nCrawl-delay: 86400\n")})
+    report = sync(library, handbook)
+    assert ["asks for pauses of 86400 s" in one.message for one in report.failed] == [True, True]
+
+
+@pytest.mark.parametrize("host", ["a..example", f"{'a' * 64}.example", "no-such-host.invalid"])
+def test_a_host_that_cannot_be_is_told(library: ibid.Library, host: str) -> None:
+    with pytest.raises(InputError, match="can't be reached"):
+        library.sync(f"https://{host}/sitemap.xml")
+
+
+def test_a_host_of_any_script_is_asked_by_its_name(site: Site) -> None:
+    site.put({"/a": LEAVE})
+    port = site.url.rpartition(":")[2]
+    asked: list[str] = []
+
+    def resolve(host: str, number: int) -> Sequence[str]:
+        asked.append(host)
+        return ["127.0.0.1"]
+
+    visitor = Visitor(f"http://bücher.example:{port}", resolve=resolve)
+    with visitor.ask("GET", f"http://bücher.example:{port}/a") as response:
+        assert response.status_code == 200
+        assert response.request.headers["host"] == f"xn--bcher-kva.example:{port}"
+    visitor.close()
+    assert set(asked) == {"xn--bcher-kva.example"}
+
+
 def test_a_busy_server_is_asked_again_when_it_says_so(handbook: Site) -> None:
     busy = Page(status=503, headers={"retry-after": "11"})
     handbook.put({"/docs/leave.html": busy})

@@ -110,7 +110,8 @@ class ObjectSource:
     def read_text(self, path: str) -> str | None:
         """The text of a small object, None when there is none. Raises ValueError."""
         try:
-            data: bytes = self._files.cat_file(self._name(path), start=0, end=MAX_BYTES + 1)
+            with self._files.open(self._name(path), "rb") as opened:  # a range of none is an error
+                data: bytes = opened.read(MAX_BYTES + 1)
         except FileNotFoundError:
             return None
         except self._failures as error:

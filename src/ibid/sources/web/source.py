@@ -100,7 +100,7 @@ class WebSource:
     def _visiting(self) -> Iterator[Visitor]:
         try:
             visitor = self._open_visitor(self.location)
-        except OSError as error:
+        except (OSError, ValueError) as error:
             raise InputError(
                 f"{self.location} can't be reached: {error}", hint="nothing was changed"
             ) from error

@@ -35,7 +35,7 @@ PAGE_SECONDS: Final = 120.0
 """The longest that a page may take to arrive whole."""
 
 LONGEST_WAIT: Final = 60.0
-"""Seconds that a busy server may ask for before it is asked again."""
+"""Seconds that a busy server may ask for before it is asked again, and robots.txt for a pause."""
 
 ROBOTS_BYTES: Final = 512 * 1024
 """What is read of a robots.txt: RFC 9309 asks for 500 kiB at least."""
@@ -73,7 +73,8 @@ class _Host:
 class Visitor:
     """Asks for pages, as one that is led there by the list at `home`.
 
-    `pause` waits for so many seconds. Raises OSError where the host of `home` has no address.
+    `pause` waits for so many seconds. Raises OSError where the host of `home` has no address,
+    ValueError where it can't be the name of one.
     """
 
     def __init__(
@@ -207,6 +208,8 @@ class Visitor:
                     host.silent = f"its robots.txt can't be had: {error}"
                 else:
                     host.delay = float(host.robots.crawl_delay(AGENT) or 0.0)
+        if host.delay > LONGEST_WAIT:
+            raise Unreachable(f"its robots.txt asks for pauses of {host.delay:g} s")
         if host.robots is None:
             raise Unreachable(host.silent)
         if not host.robots.can_fetch(url, AGENT):
@@ -254,13 +257,18 @@ def _pin(
     """
     if not address:
         return client.build_request(method, url, headers=dict(headers))
-    parts = urlsplit(url)
-    number = f"[{address}]" if ":" in address else address
-    pinned = urlunsplit(parts._replace(netloc=f"{number}:{_split_host(url)[1]}", fragment=""))
-    extensions: dict[str, Any] = {"sni_hostname": parts.hostname}
+    parts, (host, port) = urlsplit(url), _split_host(url)
+    pinned = urlunsplit(parts._replace(netloc=f"{_bracket(address)}:{port}", fragment=""))
+    named = _bracket(host) if parts.port is None else f"{_bracket(host)}:{port}"
+    extensions: dict[str, Any] = {"sni_hostname": host}
     return client.build_request(
-        method, pinned, headers={**headers, "host": parts.netloc}, extensions=extensions
+        method, pinned, headers={**headers, "host": named}, extensions=extensions
     )
+
+
+def _bracket(host: str) -> str:
+    """A host as it stands in a URL: IPv6 in brackets."""
+    return f"[{host}]" if ":" in host else host
 
 
 def _split_host(url: str) -> tuple[str, int]:
