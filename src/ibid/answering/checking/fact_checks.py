@@ -140,6 +140,8 @@ def is_comparable(claim: Fact, evidence: Fact) -> bool:
         return True
     # A year and a bare number look alike; an age is a span of time too.
     numbers = {claim.family, evidence.family}
+    if claim.unit == evidence.unit == "multiple":
+        return True
     ages = numbers <= {"age", "month", ""} and "age" in numbers
     if numbers == {"date", ""}:
         return not any(fact.family == "date" and any(fact.value[1:]) for fact in (claim, evidence))
@@ -189,7 +191,8 @@ _RATE_ARTICLE: Final = re.compile(
 
 def _is_rival(fact: Fact, held: Fact) -> bool:
     """Whether another fact is of so much the same kind that it may be the one that is meant."""
-    return fact.family == held.family and _is_rate(fact) == _is_rate(held)
+    multiples = fact.unit == held.unit == "multiple"
+    return multiples or (fact.family == held.family and _is_rate(fact) == _is_rate(held))
 
 
 def _is_rate(fact: Fact) -> bool:
@@ -207,7 +210,13 @@ def _turns_same(claim: Fact, evidence: Fact) -> bool:
 def _find_counted(piece: Piece, fact: Fact) -> Word | None:
     """The word that a number counts: the next one after it."""
     after = [word for word in piece.words if word.start >= fact.end and word.terms]
-    return after[0] if after and after[0].start - fact.end <= 2 else None
+    near = after[0] if after and after[0].start - fact.end <= 2 else None
+    return near if near and _may_be_counted(near.text) else None
+
+
+def _may_be_counted(word: str) -> bool:
+    """Whether a word may be a noun: no English past ("three stayed")."""
+    return not word.isascii() or not re.fullmatch(r"[a-z]+(?:ed|ing)", word)
 
 
 def _counts_same(counted: Word | None, piece: Piece, held: Fact) -> float:

@@ -48,6 +48,10 @@ class Lexicon:
     """Words that add nothing of their own: people, get, thing."""
     denying: frozenset[str]
     """Words that deny without a negation, and their stems."""
+    negative: frozenset[str]
+    """The same of words that may do so, where nothing tells that they don't: too, end, lose."""
+    requiring: frozenset[str]
+    """Words that name what something depends on."""
 
 
 @cache
@@ -79,7 +83,9 @@ def load_lexicon(language: str | None) -> Lexicon:
         pronouns=frozenset(split_words(tables["grammar"]["pronouns"])),
         contrasts=frozenset(split_words(tables["grammar"]["contrasts"])),
         light=frozenset(split_words(tables["grammar"]["light"])),
-        denying=frozenset(key for word in denying for key in _find_keys(word, language)),
+        requiring=frozenset(split_words(tables["grammar"]["requiring"])),
+        negative=_read_keys(tables["grammar"]["negative"], language),
+        denying=_read_keys(tables["grammar"]["denying"], language),
     )
 
 
@@ -106,6 +112,10 @@ def _read_concepts(
                 if (number, sign) not in senses.get(key, ()):
                     senses[key] = (*senses.get(key, ()), (number, sign))
     return senses, frozenset(opposed)
+
+
+def _read_keys(table: str, language: str) -> frozenset[str]:
+    return frozenset(key for word in split_words(table) for key in _find_keys(word, language))
 
 
 def _find_keys(word: str, language: str) -> list[str]:

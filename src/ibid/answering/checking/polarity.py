@@ -9,7 +9,7 @@ from typing import Final
 from ibid.answering.checking.alignment import OPENING, Alignment, is_denial
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
 from ibid.answering.checking.lexicon import Lexicon, Sense, load_lexicon
-from ibid.answering.checking.measures import Bound
+from ibid.answering.checking.measures import Bound, Fact
 
 _EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
 
@@ -137,12 +137,17 @@ def _denies(clause: Piece) -> bool:
 def are_complements(said: Piece, held: Piece) -> bool:
     """Whether one denies below a bound what the other states from there on, or the other way."""
     return _denies(said) != _denies(held) and any(
-        one.family == other.family
-        and one.value == other.value
-        and _BEYOND.get(one.bound) == other.bound
+        one.family == other.family and one.value == other.value and _part(one, other)
         for one in said.facts
         for other in held.facts
     )
+
+
+def _part(one: Fact, other: Fact) -> bool:
+    """Whether two bounds at one value look away from each other; a date belongs to both."""
+    if one.family in ("date", "time", "weekday"):
+        return {one.bound[:1], other.bound[:1]} == {"<", ">"}
+    return _BEYOND.get(one.bound) == other.bound
 
 
 _BEYOND: Final[dict[Bound, Bound]] = {"<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -176,7 +181,8 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
     if not turned:
         one, other = (_find_word(clause, flipped[0]) for clause in (said, held))
         return f"the claim says {one}, the passage {other}"
-    if not flipped and _denies_by_word(*((held, said) if _denies(said) else (said, held)), lexicon):
+    sides = (held, said) if _denies(said) else (said, held)
+    if not flipped and (_denies_by_word(*sides, lexicon) or _may_deny(*sides, lexicon)):
         return None
     one, other = ("claim", "passage") if _denies(said) else ("passage", "claim")
     return f"the {one} denies what the {other} states"
@@ -242,6 +248,19 @@ def _denies_twice(pieces: Sequence[Piece]) -> bool:
     lacking = [word for word in words if "lacking" in word.signs]
     denials = [w for w in words if {"not", "forbid"} & {*w.signs} and w not in lacking]
     return bool(lacking and denials)
+
+
+def _may_deny(clause: Piece, other: Piece, lexicon: Lexicon) -> bool:
+    """Whether a clause without a negation has a word that may be one for what the other denies.
+
+    What that denies must be told in other words: a short way off is not one that is not far.
+    """
+    known = frozenset().union(*(word.terms for word in clause.words))
+    ours = frozenset().union(*(word.terms for word in other.words))
+    denials = [place for place, word in enumerate(other.words) if _DENIALS & {*word.signs}]
+    denied = [word for word in other.words[denials[-1] + 1 :] if word.terms] if denials else []
+    told = bool(denied) and bool(denied[0].terms & known)
+    return not told and any(word.terms & lexicon.negative - ours for word in clause.words)
 
 
 def _is_prefixed(word: str) -> bool:
@@ -332,6 +351,25 @@ def check_denials(alignment: Alignment, passage: Facts) -> str | None:
             other = next((held[key] for key in sorted(held) if is_denial(form, key)), None)
             if other is not None and not (denies or _is_denied(alignment, other)):
                 return f"the claim says {word.text}, the passage {other.text}"
+    for place, said in enumerate(alignment.claim_clauses):
+        for near in alignment.nearest_clauses(place):
+            reason = None if _denies(said) or _denies(near) else _find_prefixed(said, near)
+            if reason:
+                return reason
+    return None
+
+
+def _find_prefixed(said: Piece, held: Piece) -> str | None:
+    """A word that the one has and the other denies by a prefix, where it lacks the word itself."""
+    for one, other in ((said, held), (held, said)):
+        texts = {word.text.lower() for word in other.words}
+        for word in one.words:
+            text = word.text.lower()
+            denial = next(
+                (t for t in sorted(texts) if t.endswith(text) and is_denial(text, t)), None
+            )
+            if denial and text not in texts:
+                return f"one says {text}, the other {denial}"
     return None
 
 

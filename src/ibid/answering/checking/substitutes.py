@@ -103,9 +103,13 @@ def _is_same_place(ours: _Place, other: _Place, articles: frozenset[str]) -> boo
     ends = [one is None and two is None for one, two in sides]
     capitals = ours.words[0].text[0].isupper() and other.words[0].text[0].isupper()
     nouns = capitals and ours.token != "^"
-    if ours.token != other.token or not (nouns or ours.token in articles):
+    if all(met) and ours.token in articles and other.token in articles:
+        return True
+    if ours.token != other.token:
         return False
-    return all(met) or (any(met) and any(ends))
+    if ours.token in articles or nouns:
+        return any(met) and (any(ends) or all(met))
+    return met[0] and ends[1]
 
 
 def _are_known(ours: _Place, other: _Place, alignment: Alignment) -> bool:

@@ -10,6 +10,7 @@ from typing import Final
 from ibid.answering.checking.alignment import Alignment, key_fact
 from ibid.answering.checking.fact_checks import fact_holds, is_comparable
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
+from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.polarity import compare_clauses, lifts_ban, meets_otherwise
 
 _MODALS: Final = ("forbid", "free", "must", "should", "may")
@@ -74,6 +75,10 @@ def _compare_modals(said: Piece, held: Piece) -> str | None:
     return f"the claim says {said_word}, the passage {_MODAL_WORDS[theirs]}"
 
 
+_OTHERS: Final = re.compile(
+    r"\b(?:others?|else|anderen?|sonst|autres?|otr[oa]s?)\b|其他|ほか|他の", re.IGNORECASE
+)
+
 _REACH: Final = 10
 """Characters from "only" to the number that it is said of: only the half."""
 
@@ -108,7 +113,7 @@ def check_quantifiers(alignment: Alignment, passage: Facts) -> str | None:
 def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str | None:
     if "only" in said.signs and not {"only"} & held.signs and not _excepts(alignment, said):
         return "the claim says only, the passage does not"
-    if "only" in said.signs and not _focus_same(said, held):
+    if "only" in said.signs and not _excepts(alignment, said) and not _focus_same(said, held):
         return "the claim says only of something else than the passage"
     if _says_all(said):
         counted = _find_counted_by_all(said)
@@ -165,9 +170,13 @@ def _find_focus(clause: Piece) -> frozenset[Key]:
 def _excepts(alignment: Alignment, said: Piece) -> bool:
     """Whether "only" is said of a number, or of what the evidence lets no other do."""
     start = next(word.start for word in said.words if "only" in word.signs)
-    if any(0 < fact.start - start <= _REACH for fact in said.facts):
+    requiring = load_lexicon(alignment.claim.language).requiring
+    needed = any(word.text.lower() in requiring for word in alignment.evidence.words)
+    if needed or any(0 < fact.start - start <= _REACH for fact in said.facts):
         return True
     return any(
+        "not" in piece.signs and _OTHERS.search(piece.text) for piece in alignment.evidence.pieces
+    ) or any(
         {"not", "only"} <= piece.signs or "condition" in piece.signs
         for piece in alignment.evidence.pieces
     )
