@@ -220,6 +220,7 @@ def _cut_pieces(
     before: Piece | None = None
     for start, end in pairwise(edges):
         inside = sorted((w for w in words if start <= w.start < end), key=lambda w: w.start)
+        inside = _join_verb(text[start:end], inside, lexicon)
         held = tuple(fact for fact in facts if start <= fact.start < end)
         if not inside and not held:
             continue
@@ -236,6 +237,25 @@ def _cut_pieces(
             piece = _complete(piece, before)
         before = piece
         yield turn_limits(piece)
+
+
+def _join_verb(text: str, words: list[Word], lexicon: Lexicon) -> list[Word]:
+    """The words of a German clause, a verb with the part that it leaves at the end: lehnte … ab."""
+    ends = text.rstrip(" .,;:!?\n").split(" ")[-1]
+    if len(words) < 3 or ends not in lexicon.particles or words[-1].text != ends:
+        return words
+    verb = next((word for word in words[:-1] if word.terms and word.text[0].islower()), None)
+    if verb is None and words[0].terms:
+        verb = words[0]  # Schalten Sie … aus
+    if verb is None:
+        return words
+    whole = words[-1].text + verb.text.lower()
+    stem = content_terms(re.sub(r"t(?:e[nt]?)?\Z", "en", whole), "de")
+    keys = (whole, *content_terms(whole, "de"), *stem)
+    senses = (sense for key in keys for sense in lexicon.senses.get(key, ()))
+    terms = verb.terms | frozenset(keys[1:])
+    joined = replace(verb, terms=terms, senses=tuple(dict.fromkeys(senses)))
+    return [joined if word is verb else word for word in words[:-1]]
 
 
 _LEADS: Final = frozenset({"except", "include", "only", "despite"})

@@ -50,6 +50,8 @@ class Lexicon:
     """Words that deny without a negation, and their stems."""
     negative: frozenset[str]
     """The same of words that may do so, where nothing tells that they don't: too, end, lose."""
+    particles: frozenset[str]
+    """What a verb leaves at the end of its clause: lehnte … ab."""
     requiring: frozenset[str]
     """Words that name what something depends on."""
 
@@ -83,6 +85,7 @@ def load_lexicon(language: str | None) -> Lexicon:
         pronouns=frozenset(split_words(tables["grammar"]["pronouns"])),
         contrasts=frozenset(split_words(tables["grammar"]["contrasts"])),
         light=frozenset(split_words(tables["grammar"]["light"])),
+        particles=frozenset(split_words(tables["grammar"]["particles"])),
         requiring=frozenset(split_words(tables["grammar"]["requiring"])),
         negative=_read_keys(tables["grammar"]["negative"], language),
         denying=_read_keys(tables["grammar"]["denying"], language),

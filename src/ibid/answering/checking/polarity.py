@@ -255,11 +255,11 @@ def _may_deny(clause: Piece, other: Piece, lexicon: Lexicon) -> bool:
 
     What that denies must be told in other words: a short way off is not one that is not far.
     """
-    known = frozenset().union(*(word.terms for word in clause.words))
+    known = frozenset().union(*(word.keys for word in clause.words))
     ours = frozenset().union(*(word.terms for word in other.words))
     denials = [place for place, word in enumerate(other.words) if _DENIALS & {*word.signs}]
     denied = [word for word in other.words[denials[-1] + 1 :] if word.terms] if denials else []
-    told = bool(denied) and bool(denied[0].terms & known)
+    told = bool(denied) and bool(denied[0].keys & known)
     return not told and any(word.terms & lexicon.negative - ours for word in clause.words)
 
 
