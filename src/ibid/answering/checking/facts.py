@@ -252,9 +252,9 @@ def _join_verb(text: str, words: list[Word], lexicon: Lexicon) -> list[Word]:
     whole = words[-1].text + verb.text.lower()
     stem = content_terms(re.sub(r"t(?:e[nt]?)?\Z", "en", whole), "de")
     keys = (whole, *content_terms(whole, "de"), *stem)
-    senses = (sense for key in keys for sense in lexicon.senses.get(key, ()))
-    terms = verb.terms | frozenset(keys[1:])
-    joined = replace(verb, terms=terms, senses=tuple(dict.fromkeys(senses)))
+    senses = tuple(dict.fromkeys(s for key in keys for s in lexicon.senses.get(key, ())))
+    terms = frozenset(keys[1:]) | (frozenset() if senses else verb.terms)
+    joined = replace(verb, terms=terms, senses=senses)
     return [joined if word is verb else word for word in words[:-1]]
 
 
