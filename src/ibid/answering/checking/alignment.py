@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -196,6 +197,8 @@ def weigh_words(pieces: Sequence[Piece], place: int) -> dict[Key, float]:
 def _weigh_piece(pieces: Sequence[Piece], place: int, other: int) -> float:
     if other == place:
         return OWN
+    if other < place and _RELATIVE.match(pieces[place].text) and other + 1 < place:
+        return BEFORE  # who, which: what is directly in front
     if pieces[other].sentence != pieces[place].sentence:
         return SENTENCE_BEFORE if _is_next(pieces, other, place) else OTHER_SENTENCE
     between = pieces[min(place, other) : max(place, other) + 1]
@@ -206,6 +209,11 @@ def _weigh_piece(pieces: Sequence[Piece], place: int, other: int) -> float:
         short = len(pieces[place].content) <= 2
         return FRAGMENT_BEFORE if lone else ELLIPSIS_BEFORE if short else BEFORE
     return FRAGMENT_AFTER if lone else AFTER
+
+
+_RELATIVE: Final = re.compile(
+    r"\s*,?\s*(?:who|which|that|qui|que|quien|quienes|der|die|das)\s", re.IGNORECASE
+)
 
 
 def _is_next(pieces: Sequence[Piece], other: int, place: int) -> bool:

@@ -140,7 +140,7 @@ def is_comparable(claim: Fact, evidence: Fact) -> bool:
         return True
     # A year and a bare number look alike; an age is a span of time too.
     numbers = {claim.family, evidence.family}
-    if claim.unit == evidence.unit == "multiple":
+    if claim.unit == evidence.unit == "multiple" or numbers == {"s", "month"}:
         return True
     ages = numbers <= {"age", "month", ""} and "age" in numbers
     if numbers == {"date", ""}:
@@ -191,13 +191,15 @@ _RATE_ARTICLE: Final = re.compile(
 
 def _is_rival(fact: Fact, held: Fact) -> bool:
     """Whether another fact is of so much the same kind that it may be the one that is meant."""
-    multiples = fact.unit == held.unit == "multiple"
-    return multiples or (fact.family == held.family and _is_rate(fact) == _is_rate(held))
+    if fact.unit == held.unit == "multiple":
+        return True
+    spans = fact.family == held.family or {fact.family, held.family} == {"s", "month"}
+    return spans and _is_rate(fact) == _is_rate(held)
 
 
 def _is_rate(fact: Fact) -> bool:
     """Whether a span of time may be what something is counted by: a month, per day."""
-    spans = fact.family in ("s", "month") and len(fact.value) == 1
+    spans = fact.family in ("s", "month", "night") and len(fact.value) == 1
     return spans and (fact.unit == "rate" or bool(_RATE_ARTICLE.fullmatch(fact.text)))
 
 

@@ -19,6 +19,13 @@ _DONE: Final = re.compile(
     r"|已|ました",
     re.IGNORECASE,
 )
+_DONE_EVENT: Final = re.compile(
+    r"\b(?:has|have|had)\s+(?:already\s+|now\s+)?(?:been\s+)?\w+(?:ed|en|t)\b|\b(?:wurde|ist|hat)\b.*\b\w*ge\w+(?:t|en)\b"
+    r"|已经|すでに",
+    re.IGNORECASE,
+)
+"""What is told as done: has been delivered."""
+
 _PAST: Final = re.compile(
     r"\b(?:was|were|had|did|until|war|waren|wurden?|hatten?|bis|était|étaient|avait|fut|jusqu\w*"
     r"|era|eran|fue|había|hasta)\b|曾|以前|かつて|ました|でした",
@@ -77,7 +84,11 @@ def _compare_tense(said: Piece, held: Piece, *, english: bool) -> str | None:
     for one, other in ((said, held), (held, said)):
         if "yet" in one.signs and _is_over(other) and "yet" not in other.signs:
             return "what is not yet so is in the other what is so no longer"
-    if "former" in held.signs and not {"former", "not"} & said.signs:
+    if "pending" in held.signs and not {"pending", "future", "should", "may"} & said.signs:
+        done = _DONE_EVENT.search(said.text) or "already" in said.signs
+        if done and not {"already"} & held.signs and not _DONE_EVENT.search(held.text):
+            return f"the passage says that of what is to come: “{held.text.strip(' ,.;')}”"
+    if "former" in held.signs and not {"former", "not"} & (said.signs | (held.signs - {"former"})):
         same = {word.text.lower() for word in _list_verbs(held, "former")}
         now = any(word.text.lower().removesuffix("s") in same for word in said.words)
         if "future" in said.signs or now or not (_PAST.search(said.text) or same):

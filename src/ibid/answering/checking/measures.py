@@ -77,21 +77,18 @@ _NAMED_SPAN: Final = re.compile(
 _INDEFINITE: Final = frozenset(
     ["a", "an", "one", "ein", "eine", "einen", "einem", "einer", "eines", "un", "une", "uno", "una"]
 )
-_EVERY_VALUES: Final = {
-    **dict.fromkeys(
-        ("daily", "täglich", "quotidien", "quotidiennement", "diario", "diariamente", "每日"),
-        (86_400.0, "s"),
-    ),
-    **dict.fromkeys(
-        ("weekly", "wöchentlich", "hebdomadaire", "semanal", "semanalmente"), (604_800.0, "s")
-    ),
-    **dict.fromkeys(("monthly", "monatlich", "mensuel", "mensual", "mensualmente"), (1.0, "month")),
-    **dict.fromkeys(
-        ("yearly", "annually", "annual", "jährlich", "annuel", "anual", "anualmente"),
-        (12.0, "month"),
-    ),
-}
-_EVERY: Final = re.compile(rf"\b(?:{'|'.join(_EVERY_VALUES)})\b", re.IGNORECASE)
+
+
+@cache
+def _rates() -> Mapping[str, tuple[float, str]]:
+    return _read_table("rates")
+
+
+@cache
+def _rate_pattern() -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, _rates()))})\b", re.IGNORECASE)
+
+
 _SHARE: Final = re.compile(
     "(?P<whole>[一二三四五六七八九十百]+|\\d+)\\s?分[之の]\\s?(?P<part>[一二三四五六七八九十百]+|\\d+)"
 )
@@ -197,10 +194,10 @@ def _read_single(text: str) -> Iterator[Fact]:
             longer = text[fact.start : half.end()]
             fact = replace(fact, value=(fact.value[0] * 1.5,), text=longer, end=half.end())
         rate = match["article"] is None or match["article"].lower() not in _INDEFINITE
-        if fact and (rate or (fact.family in ("s", "month") and fact.unit != "second")):
+        if fact and (rate or (fact.family in ("s", "month", "night") and fact.unit != "second")):
             yield fact
-    for match in _EVERY.finditer(text):
-        value, family = _EVERY_VALUES[match[0].lower()]
+    for match in _rate_pattern().finditer(text):
+        value, family = _rates()[match[0].lower()]
         yield Fact(family, (value,), match[0], *match.span(), unit="rate")
     for match in _HALVES.finditer(text):
         unit = _unit_pattern().match(text, match.end()) if match["only"] else None

@@ -40,12 +40,20 @@ def _holds_name(name: str, evidence: Facts) -> bool:
     if evidence.language in DENSE and not name.isascii():
         return name in evidence.text
     # Without spaces, a name in Latin letters may touch what stands beside it.
+    if len(name) > 1 and name.isupper() and _spells(name, evidence.text):
+        return True
     flags = re.IGNORECASE | (re.ASCII if evidence.language in DENSE else 0)
     if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", evidence.text, flags):
         return True
     terms = frozenset(content_terms(name, evidence.language))
     known = frozenset().union(*(word.terms for word in evidence.words))
     return name.isalpha() and bool(terms) and terms <= known
+
+
+def _spells(name: str, text: str) -> bool:
+    """Whether a short form is made of the first letters of words in a row: AGM."""
+    letters = "".join(word[0] for word in re.findall(r"[^\W\d_]+", text.lower()))
+    return len(name) > 2 and name.lower() in letters
 
 
 def _find_other_subject(alignment: Alignment) -> str | None:
@@ -90,7 +98,7 @@ def _find_other_holder(alignment: Alignment) -> str | None:
                     continue
                 score = alignment.closeness_without(place, other, names)
                 openings = {one for one in evidence.openings if not _stands(one, claim.text)}
-                known = {*evidence.names, *openings} - {*names}
+                known = {*evidence.names, *(() if claim.names else openings)} - {*names}
                 strangers = {n for n in known if _stands(n, held.text)}
                 if _stands(name, held.text):
                     near.append(score)

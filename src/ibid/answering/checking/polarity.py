@@ -59,7 +59,11 @@ def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
     ]
     if len(differences) == 2 and any("condition" in clause.signs for clause, _ in differences):
         differences = []
-    return _find_denied_detail(alignment) or next((reason for _, reason in differences), None)
+    return (
+        _find_denied_detail(alignment)
+        or _find_excluded(alignment)
+        or next((reason for _, reason in differences), None)
+    )
 
 
 def _list_exceptions(alignment: Alignment) -> Iterator[tuple[str | None, Piece]]:
@@ -69,12 +73,10 @@ def _list_exceptions(alignment: Alignment) -> Iterator[tuple[str | None, Piece]]
     """
     clauses = alignment.evidence_clauses
     for place, held in enumerate(clauses):
-        if "except" not in held.signs or any(
-            "except" in said.signs for said in alignment.claim_clauses
-        ):
+        if not _is_exception(held) or any(map(_is_exception, alignment.claim_clauses)):
             continue
         excepted = _list_excepted(held)
-        main = clauses[place - 1] if place and _is_led(held) else held
+        main = _find_main(clauses, place) if _is_led(held) else held
         for said in alignment.claim_clauses:
             if not excepted or not all(_holds(said, keys) for keys in excepted):
                 continue
@@ -86,15 +88,27 @@ def _list_exceptions(alignment: Alignment) -> Iterator[tuple[str | None, Piece]]
                 yield None, said
 
 
+def _is_exception(clause: Piece) -> bool:
+    return "except" in clause.signs or clause.text.lstrip(_EDGES).startswith("除")
+
+
+def _find_main(clauses: Sequence[Piece], place: int) -> Piece:
+    """What an exception is made from: the clause in front, where it opens its sentence the next."""
+    beside = [clauses[other] for other in (place - 1, place + 1) if 0 <= other < len(clauses)]
+    inside = [clause for clause in beside if clause.sentence == clauses[place].sentence]
+    return (inside or [clauses[place]])[0]
+
+
 def _list_excepted(clause: Piece) -> list[frozenset[Key]]:
     """The words behind the one that makes the exception, by their keys."""
-    place = next(n for n, word in enumerate(clause.words) if "except" in word.signs)
+    place = next((n for n, word in enumerate(clause.words) if "except" in word.signs), -1)
     return [word.keys for word in clause.words[place + 1 :] if word.terms][:3]
 
 
 def _is_led(clause: Piece) -> bool:
     """Whether a clause is the exception alone: the word for it opens it."""
-    return bool(clause.words) and "except" in clause.words[0].signs
+    opens = clause.text.lstrip(_EDGES).startswith("除")
+    return opens or (bool(clause.words) and "except" in clause.words[0].signs)
 
 
 def _holds(clause: Piece, keys: frozenset[Key]) -> bool:
@@ -123,6 +137,34 @@ def _find_denied_detail(alignment: Alignment) -> str | None:
             if stated and not _denies(said):
                 return "the passage denies what the claim states"
     return None
+
+
+def _find_excluded(alignment: Alignment) -> str | None:
+    """Something that the claim has, and of which the evidence says only that it is excluded."""
+    lexicon = load_lexicon(alignment.claim.language)
+    said = frozenset().union(*(word.keys for word in alignment.claim.words))
+    terms = frozenset().union(*(word.terms for word in alignment.claim.words))
+    if terms & (lexicon.denying | lexicon.negative) or any(map(_denies, alignment.claim.pieces)):
+        return None
+    clauses = alignment.evidence_clauses
+    for held in clauses:
+        denials = [word for word in held.words if word.terms & lexicon.denying]
+        if not denials or _denies(held) or any(word.keys & said for word in denials):
+            continue
+        if any(_goes_on(held, clause, lexicon) for clause in clauses):
+            continue
+        others = frozenset().union(*(w.keys for c in clauses if c is not held for w in c.words))
+        for word in held.words:
+            if word not in denials and word.terms & said and not word.keys & others:
+                return f"the passage says of {word.text}: {denials[0].text}"
+    return None
+
+
+def _goes_on(held: Piece, clause: Piece, lexicon: Lexicon) -> bool:
+    """Whether another clause of the sentence speaks on of the same: "they are exempt, but they"."""
+    if clause is held or clause.sentence != held.sentence:
+        return False
+    return any(word in lexicon.pronouns for word in clause.text.lower().split()[:3])
 
 
 def _denies(clause: Piece) -> bool:
@@ -170,6 +212,10 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
     flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
     flipped = [c for c in flipped if not _is_converse(c, said, held, lexicon)]
     turned = _denies(said) != _denies(held)
+    if "unless" in said.text.lower()[:10] and "condition" not in held.signs:
+        turned = False  # what must not be so is no statement
+    if "except" in said.signs | held.signs:
+        turned = False  # what is excepted is no statement
     if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
         turned = False  # left to the modals
     if turned and are_complements(said, held):
@@ -287,7 +333,7 @@ def _list_senses(clause: Piece, other: Piece) -> dict[int, int]:
 def _denies_by_word(clause: Piece, other: Piece, lexicon: Lexicon) -> bool:
     """Whether a clause without a negation has a word that is one: fails, lacks, refuses."""
     known = frozenset().union(*(word.terms for word in other.words))
-    banned = "forbid" in other.signs
+    banned = "forbid" in other.signs or {"not", "may"} <= other.signs
     return any(
         word.terms & lexicon.denying or _is_prefixed(word.text) or (banned and _SHUT in word.senses)
         for word in clause.words
@@ -310,7 +356,10 @@ def check_opposites(alignment: Alignment, passage: Facts) -> str | None:
     said_keys = frozenset().union(*(word.keys for word in alignment.claim.words))
     lexicon = load_lexicon(alignment.claim.language)
     for said in alignment.claim_clauses:
-        if _denies(said) or {"than", "condition"} & said.signs or _ends_in_time(said):
+        compares = "than" in said.signs and any(
+            "than" in c.signs for c in alignment.evidence_clauses
+        )
+        if _denies(said) or compares or "condition" in said.signs or _ends_in_time(said):
             continue
         for word in said.words:
             told = lexicon.opposed - lexicon.converse

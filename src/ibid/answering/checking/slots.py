@@ -25,6 +25,8 @@ _ARTICLES: Final = frozenset("the a an only der die das le la les el los las nur
 LONGEST_RUN: Final = 2
 """Tokens of a replaced stretch where spaces do."""
 
+_KANA: Final = re.compile("[ぁ-ゖ]")
+
 _PARTS: Final = frozenset("一每才就抵经通过于在从自可能到达得着出来去上下进行使用做作受收给")
 """Characters that are parts of many verbs: one in place of another changes little."""
 

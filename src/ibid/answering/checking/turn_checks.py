@@ -75,6 +75,11 @@ def _compare_modals(said: Piece, held: Piece) -> str | None:
     return f"the claim says {said_word}, the passage {_MODAL_WORDS[theirs]}"
 
 
+_REST: Final = re.compile(
+    r"\ball (?:the )?other|\balle anderen|\btous les autres|\btodos los demás|其他所有|所有其他|その他の",
+    re.IGNORECASE,
+)
+
 _OTHERS: Final = re.compile(
     r"\b(?:others?|else|anderen?|sonst|autres?|otr[oa]s?)\b|其他|ほか|他の", re.IGNORECASE
 )
@@ -115,11 +120,17 @@ def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str 
         return "the claim says only, the passage does not"
     if "only" in said.signs and not _excepts(alignment, said) and not _focus_same(said, held):
         return "the claim says only of something else than the passage"
-    if _says_all(said):
+    if "only" in held.signs and "also" in said.signs and "only" not in said.signs:
+        return "the passage says only, the claim also"
+    if "whole" in said.signs and {"most", "some"} & held.signs:
+        return f"the claim says it of the whole, the passage of {_find_sign(held, 'some', 'most')}"
+    if "most" not in said.signs and _says_all(said):
         counted = _find_counted_by_all(said)
         if counted is not None and counted in alignment.missing:
             return f"the claim says it of all, the passage does not speak of {counted.text}"
-    if _says_all(said) and "all" not in held.signs:
+    if _says_all(said) and _REST.search(held.text) and not _REST.search(said.text):
+        return "the claim says it of all, the passage of all others"
+    if "most" not in said.signs and _says_all(said) and "all" not in held.signs:
         limits = _list_unsaid(alignment, held)
         if "some" in held.signs or "most" in held.signs:
             return f"the claim says it of all, the passage of {_find_sign(held, 'some', 'most')}"
