@@ -21,7 +21,7 @@ _BULLET: Final = re.compile(r"[ \t]*(?:[-*+•‣◦▪·]|\d{1,3}[.)]|[a-z][.)]
 _ADDRESS: Final = re.compile(r"\b(?:MM?|Mrs?|Ms|Dr|Prof|Sra?|Srta|Hr|Fr|St|Nr)\.\Z")
 """An address that a name follows: its point ends no sentence."""
 
-_ROW: Final = re.compile(r"[ \t]*\|.*\|[ \t]*$")
+_ROW: Final = re.compile(r"[ \t]*\|.*\|[ \t]*$|[^|\n]+(?: \| [^|\n]*){2,}$")
 _RULE: Final = re.compile(r"[-=:| \t*_]+$")
 
 

@@ -27,6 +27,7 @@ ELLIPSIS_BEFORE: Final = 0.85
 BEFORE: Final = 0.5
 AFTER: Final = 0.2
 CLAIMED_BEFORE: Final = 0.15
+OPENING_WORDS: Final = 0.7
 SENTENCE_BEFORE: Final = 0.5
 OTHER_SENTENCE: Final = 0.2
 
@@ -113,7 +114,9 @@ class Alignment:
         """
         weights = self._weights[evidence_place]
         closes = fact.family == "time" and fact.bound in ("<", "<=")
-        return self._score(self.claim.pieces, claim_place, weights, but=fact, closes=closes)
+        return self._score(
+            self.claim.pieces, claim_place, weights, but=fact, closes=closes, before=OPENING_WORDS
+        )
 
     def closeness_without(
         self, claim_place: int, evidence_place: int, names: Sequence[str]
@@ -149,10 +152,11 @@ class Alignment:
         opposite: float = 0.0,
         but: Fact | None = None,
         closes: bool = False,
+        before: float = CLAIMED_BEFORE,
     ) -> float:
         score = 0.0
         for other, piece in enumerate(pieces[: place + 1]):
-            lent = OWN if other == place else CLAIMED_BEFORE
+            lent = OWN if other == place else before if is_fragment(piece) else CLAIMED_BEFORE
             for word in piece.words:
                 keys = self._met.get(word, frozenset())
                 against = word.opposites

@@ -15,7 +15,11 @@ from ibid.answering.checking.order import check_relations, check_roles
 from ibid.answering.checking.polarity import check_denials, check_opposites, check_polarity
 from ibid.answering.checking.slots import check_slots
 from ibid.answering.checking.subjects import check_subjects
-from ibid.answering.checking.substitutes import check_compounds, check_substitutes
+from ibid.answering.checking.substitutes import (
+    check_compounds,
+    check_heads,
+    check_substitutes,
+)
 from ibid.answering.checking.turn_checks import check_conditions, check_modals, check_quantifiers
 from ibid.answering.checking.vocabulary import DENSE
 
@@ -139,6 +143,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     check_slots,
     check_substitutes,
     check_compounds,
+    check_heads,
     check_conditions,
     check_coverage,
 )

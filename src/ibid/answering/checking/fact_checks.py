@@ -210,10 +210,21 @@ def _turns_same(claim: Fact, evidence: Fact) -> bool:
 
 
 def _find_counted(piece: Piece, fact: Fact) -> Word | None:
-    """The word that a number counts: the next one after it."""
+    """The word that a number counts: the next one after it, of the next one where it has a unit."""
     after = [word for word in piece.words if word.start >= fact.end and word.terms]
-    near = after[0] if after and after[0].start - fact.end <= 2 else None
+    reach = MEASURED if fact.family in _MEASURES else 2
+    near = after[0] if after and after[0].start - fact.end <= reach else None
+    between = [word for word in piece.words if near and fact.end <= word.start < near.start]
+    if any(word.text.lower() not in _OF for word in between):
+        return None
     return near if near and _may_be_counted(near.text) else None
+
+
+MEASURED: Final = 8
+"""Characters from an amount to what it is an amount of: 300 g of lentils."""
+
+_MEASURES: Final = ("kg", "l")
+_OF: Final = frozenset(["of", "de", "d", "von", "du"])
 
 
 def _may_be_counted(word: str) -> bool:
@@ -232,13 +243,17 @@ def check_counted(alignment: Alignment, passage: Facts) -> str | None:
     missing, light = alignment.missing, load_lexicon(alignment.claim.language).light
     for piece in alignment.claim.pieces:
         for fact in piece.facts:
-            counted = _find_counted(piece, fact) if not fact.family else None
-            if counted is None or counted not in missing or counted.text.lower() in light:
+            plain = not fact.family or fact.family in _MEASURES
+            counted = _find_counted(piece, fact) if plain else None
+            if counted is None or counted.text.lower() in light:
+                continue
+            if counted not in missing and not fact.family:
                 continue
             for held_piece in alignment.evidence.pieces:
                 for held in held_piece.facts:
                     other = _find_counted(held_piece, held)
-                    if other is not None and fact_holds(fact, held):
+                    same = other is not None and counted.keys & other.keys
+                    if other is not None and not same and fact_holds(fact, held):
                         return f"the claim counts {counted.text}, the passage {other.text}"
     return None
 

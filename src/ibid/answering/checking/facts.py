@@ -222,7 +222,7 @@ def _cut_pieces(
         inside = sorted((w for w in words if start <= w.start < end), key=lambda w: w.start)
         inside = _join_verb(text[start:end], inside, lexicon)
         held = tuple(fact for fact in facts if start <= fact.start < end)
-        if not inside and not held:
+        if not inside and not held and "·" not in bare[start:end]:
             continue
         signs = {sign for word in inside for sign in word.signs}
         sentence = -1 if context else sum(cut <= start for cut in sentence_ends)

@@ -28,6 +28,8 @@ _AHEAD: Final = re.compile(
 )
 """No later than 45 minutes before it is at least 45 minutes before it."""
 
+_LEVEL: Final = re.compile(r"(?:lower|higher|earlier|later) than", re.IGNORECASE)
+
 _RATE: Final = re.compile(
     r"\b(?:every|each|alle|jede[nrs]?|tou(?:te)?s les|chaque|cada|todos los|todas las)\s+\Z", re.I
 )
@@ -82,6 +84,8 @@ def _bound_fact(text: str, fact: Fact) -> tuple[Fact, tuple[int, int]]:
         bound = "<"
     if bound == "<=" and _LATEST.search(text[start : fact.start]) and _AHEAD.match(text, fact.end):
         bound = ">="
+    if fact.family in ("s", "month") and _LEVEL.match(text, start):
+        bound, start = "", fact.start  # lower than four years ago
     rate = _RATE.search(text, max(0, fact.start - 12), fact.start)
     start = min(start, rate.start() if rate else fact.start)
     return replace(fact, bound=bound or fact.bound), (start, end)

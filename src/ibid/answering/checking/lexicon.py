@@ -37,6 +37,8 @@ class Lexicon:
     opposed: frozenset[int]
     converse: frozenset[int]
     """Concepts whose two sides tell one thing: A sells what B buys."""
+    roles: frozenset[int]
+    """Concepts whose two sides are the two who deal with each other."""
     phrases: re.Pattern[str]
     joints: re.Pattern[str]
     articles: frozenset[str]
@@ -67,6 +69,8 @@ def load_lexicon(language: str | None) -> Lexicon:
         for word in split_words(words):
             signs[word] = (*signs.get(word, ()), name)
     lines = split_lines(tables["concepts"]["lines"])
+    roles = split_lines(tables["concepts"]["roles"])
+    lines += roles
     senses, opposed = _read_concepts(lines, language)
     dense = language in DENSE
     denying = split_words(tables["grammar"]["denying"])
@@ -78,6 +82,7 @@ def load_lexicon(language: str | None) -> Lexicon:
         senses=senses,
         opposed=opposed,
         converse=frozenset(number for number, line in enumerate(lines) if "||" in line),
+        roles=frozenset(range(len(lines) - len(roles), len(lines))),
         phrases=_match_any(found, dense=dense),
         joints=_match_any(split_words(tables["grammar"]["joints"]), dense=dense, or_=_JOINT_SIGNS),
         articles=frozenset(split_words(tables["grammar"]["articles"])),

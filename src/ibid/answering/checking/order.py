@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Final
 
 from ibid.answering.checking.alignment import Alignment, key_fact
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
 from ibid.answering.checking.lexicon import load_lexicon
+from ibid.answering.checking.substitutes import list_sentences
 from ibid.answering.checking.vocabulary import DENSE
 
 _ORDERING: Final = ("earlier", "later")
@@ -166,7 +167,11 @@ def check_roles(alignment: Alignment, passage: Facts) -> str | None:
         any(ordering & piece.signs for piece in f.pieces)
         for f in (alignment.claim, alignment.evidence)
     ):
-        return None  # the relation has been compared
+        return _check_parties(alignment)  # the relation has been compared
+    if alignment.claim.language in DENSE:
+        turned = _find_dense_swap(alignment)
+        if turned:
+            return turned
     ours, theirs = (_read_roles(facts, language) for facts in (alignment.claim, alignment.evidence))
     shared = sorted(ours.keys() & theirs.keys(), key=lambda key: ours[key].place)
     for one, other in combinations(shared, 2):
@@ -175,7 +180,7 @@ def check_roles(alignment: Alignment, passage: Facts) -> str | None:
             alignment, (ours[one], ours[other]), (theirs[one], theirs[other])
         ):
             return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
-    return _check_agents(alignment, ours, theirs)
+    return _check_agents(alignment, ours, theirs) or _check_parties(alignment)
 
 
 def _changes_case(one: _Role, held: _Role) -> bool:
@@ -193,6 +198,28 @@ def _share_between(
         words = (word for word in facts.words if start < _place(facts, word) < end)
         between.append(frozenset().union(*(word.keys for word in words)))
     return not all(between) or bool(between[0] & between[1])
+
+
+_MARKED: Final = re.compile(r"(?P<who>[㐀-鿿々ァ-ヺーA-Za-z]{2,})(?P<mark>が|は|を|に)")
+_BA: Final = re.compile("(?P<one>[^，。,]{2,12})比(?P<other>[^，。,]{2,12})")
+_PASSIVE: Final = re.compile("によって|により|られ|され|被")
+_ACTS: Final = {"が": True, "は": True, "を": False, "に": False}
+
+
+def _find_dense_swap(alignment: Alignment) -> str | None:
+    """Who acts on whom where particles tell it, and which of two is more where 比 does."""
+    texts = alignment.claim.text, alignment.evidence.text
+    if any(_PASSIVE.search(text) for text in texts):
+        return None
+    ours, theirs = ({m["who"]: _ACTS[m["mark"]] for m in _MARKED.finditer(t)} for t in texts)
+    shared = [who for who in ours if who in theirs and ours[who] != theirs[who]]
+    if len({ours[who] for who in shared}) == 2:
+        return f"the claim exchanges {shared[0]} and {shared[1]}"
+    for said in _BA.finditer(texts[0]):
+        for held in _BA.finditer(texts[1]):
+            if held["other"].startswith(said["one"]):
+                return "the claim turns the order of the passage round"
+    return None
 
 
 def _read_roles(facts: Facts, language: str | None) -> dict[str, _Role]:
@@ -272,6 +299,54 @@ def _check_agents(
         if None not in actors and actors[0] != actors[1]:
             return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
     return None
+
+
+def _check_parties(alignment: Alignment) -> str | None:
+    """Of two who deal with each other the one that the claim names first is so in the evidence.
+
+    "A agreed to buy B" and "B agreed to buy A" tell two things; "B is bought by A" and what compares
+    or lists the two are left out.
+    """
+    claim, evidence = alignment.claim, alignment.evidence
+    if claim.language in DENSE or any("than" in piece.signs for piece in claim.pieces):
+        return None
+    agents = {w for w, s in load_lexicon(claim.language).signs.items() if "agent" in s}
+    ours = _list_parties(claim, alignment)
+    for sentence in list_sentences(evidence.pieces):
+        theirs = _list_parties(replace(evidence, pieces=tuple(sentence)), alignment)
+        for one, other in combinations(
+            sorted(ours.keys() & theirs.keys(), key=ours.__getitem__), 2
+        ):
+            if theirs[one] < theirs[other]:
+                continue
+            between = _list_between(claim.pieces, ours[one], ours[other])
+            held = _list_between(sentence, theirs[other], theirs[one])
+            plain = not {w.text.lower() for w in (*between, *held)} & agents
+            same = any(w.terms & v.terms for w in between for v in held if w.terms)
+            if plain and same and not any(_JOINING & {w.text.lower()} for w in (*between, *held)):
+                return "the claim exchanges those who deal with each other"
+    return None
+
+
+def _list_parties(facts: Facts, alignment: Alignment) -> dict[str, int]:
+    """Where each name, and each role whose other side is named too, stands first."""
+    roles = load_lexicon(facts.language).roles
+    senses = {sense for word in alignment.claim.words for sense in word.senses}
+    found: dict[str, int] = {}
+    last = ""
+    for word in (word for piece in facts.pieces for word in piece.words):
+        sides = [s for s in word.senses if s[0] in roles and (s[0], -s[1]) in senses]
+        name = word.text in alignment.claim.names or word.text in alignment.claim.openings
+        if name and word.text in alignment.evidence.text and not last:
+            found.setdefault(min(word.terms, default=word.text), word.start)
+        if sides:
+            found.setdefault(str(sides[0]), word.start)
+        last = word.text if name else ""
+    return found
+
+
+def _list_between(pieces: Sequence[Piece], start: int, end: int) -> list[Word]:
+    return [word for piece in pieces for word in piece.words if start < word.start < end]
 
 
 def _find_actor(one: _Role, other: _Role, agents: set[str]) -> int | None:

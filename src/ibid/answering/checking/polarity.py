@@ -55,7 +55,7 @@ def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
         for clause, reason in _list_differences(
             alignment, lambda said, held: _compare_polarity(said, held, alignment)
         )
-        if clause not in told
+        if clause not in told and not _tells_exclusion(clause, alignment)
     ]
     if len(differences) == 2 and any("condition" in clause.signs for clause, _ in differences):
         differences = []
@@ -160,6 +160,23 @@ def _find_excluded(alignment: Alignment) -> str | None:
     return None
 
 
+def _tells_exclusion(said: Piece, alignment: Alignment) -> bool:
+    """Whether a clause denies of something what the evidence excludes: cash is not covered."""
+    denying = load_lexicon(alignment.claim.language).denying
+    terms = frozenset().union(*(word.terms for word in said.words))
+    if not _denies(said) or terms & denying:
+        return False
+    clauses = alignment.evidence_clauses
+    for held in clauses:
+        if _denies(held) or not any(word.terms & denying for word in held.words):
+            continue
+        others = frozenset().union(*(w.keys for c in clauses if c is not held for w in c.words))
+        own = frozenset().union(*(word.keys for word in held.words)) - others
+        if any(word.keys & own for word in said.content[:2]):
+            return True
+    return False
+
+
 def _goes_on(held: Piece, clause: Piece, lexicon: Lexicon) -> bool:
     """Whether another clause of the sentence speaks on of the same: "they are exempt, but they"."""
     if clause is held or clause.sentence != held.sentence:
@@ -207,7 +224,7 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
     shared = [concept for concept in ours if concept in theirs and concept in lexicon.opposed]
     if any(_ends_in_time(clause) for clause in (said, held)):
         shared = [concept for concept in shared if concept != OPENING]
-    if "than" in said.signs & held.signs:
+    if "than" in said.signs & held.signs and _names_sides(said) and _names_sides(held):
         shared = []  # the sides are compared
     flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
     flipped = [c for c in flipped if not _is_converse(c, said, held, lexicon)]
@@ -232,6 +249,12 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
         return None
     one, other = ("claim", "passage") if _denies(said) else ("passage", "claim")
     return f"the {one} denies what the {other} states"
+
+
+def _names_sides(clause: Piece) -> bool:
+    """Whether something is named behind "than", more than "planned"."""
+    place = next(n for n, word in enumerate(clause.words) if "than" in word.signs)
+    return any(word.terms for word in clause.words[place + 1 :])
 
 
 def _refuses(said: Piece, held: Piece, alignment: Alignment) -> bool:

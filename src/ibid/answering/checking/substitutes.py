@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -75,7 +76,7 @@ def _list_places(pieces: Sequence[Piece], known: frozenset[Key]) -> Iterator[_Pl
     """The runs of words that aren't among the known ones, each in its clause."""
     for piece in pieces:
         items: list[tuple[int, frozenset[Key], Word | None]] = [
-            (word.start, word.keys, word) for word in piece.content
+            (word.start, word.keys, word) for word in piece.content if word.terms
         ]
         items += [(fact.start, frozenset(key_fact(fact)), None) for fact in piece.facts]
         items.sort(key=lambda item: item[0])
@@ -154,3 +155,40 @@ LONGEST_ENDING: Final = 5
 
 SHORTEST_PART: Final = 3
 """Letters of the part of a compound in front of its head."""
+
+
+def check_heads(alignment: Alignment, passage: Facts) -> str | None:
+    """What a name with an article, or a participle, stands before is the same word in both.
+
+    The Aldane tunnel is not the Aldane bridge, and who was elected chair is not the treasurer.
+    """
+    language = alignment.claim.language
+    if language in DENSE:
+        return None
+    lexicon = load_lexicon(language)
+    said = list_meanings(alignment.claim)
+    known = frozenset().union(*(word.keys for word in alignment.evidence.words))
+    theirs = list(_list_heads(alignment.evidence.text, lexicon.articles))
+    words = {w.text.lower(): w for f in (alignment.claim, alignment.evidence) for w in f.words}
+    for lead, head in _list_heads(alignment.claim.text, lexicon.articles):
+        rivals = [other for first, other in theirs if first == lead]
+        ours = words.get(head)
+        if language == "de" and (ours is None or ours.text[0].islower()):
+            continue  # a verb
+        if ours is None or not rivals or ours.keys & known or head in lexicon.light:
+            continue
+        others = [words[other] for other in rivals if other in words]
+        if others and not any(other.keys & said for other in others):
+            return f"the claim says {lead} {head}, the passage {lead} {others[0].text}"
+    return None
+
+
+def _list_heads(text: str, articles: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for match in _HEAD.finditer(text):
+        if match["article"] is None or match["article"].lower() in articles:
+            yield (match["name"] or match["verb"]).lower(), match["head"].lower()
+
+
+_HEAD: Final = re.compile(
+    r"(?:\b(?P<article>\w+)\s+(?P<name>[A-ZÄÖÜ][\w'’]+)|\b(?P<verb>\w+ed))\s+(?P<head>[^\W\d_]+)"
+)

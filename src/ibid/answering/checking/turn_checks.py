@@ -76,7 +76,8 @@ def _compare_modals(said: Piece, held: Piece) -> str | None:
 
 
 _REST: Final = re.compile(
-    r"\ball (?:the )?other|\balle anderen|\btous les autres|\btodos los demás|其他所有|所有其他|その他の",
+    r"\ball (?:the )?other|\balle anderen|\btous les autres|\btodos los demás"
+    r"|其他所有|所有其他|その他の",
     re.IGNORECASE,
 )
 
@@ -115,13 +116,20 @@ def check_quantifiers(alignment: Alignment, passage: Facts) -> str | None:
     )
 
 
-def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str | None:
+def _compare_only(alignment: Alignment, said: Piece, held: Piece) -> str | None:
     if "only" in said.signs and not {"only"} & held.signs and not _excepts(alignment, said):
         return "the claim says only, the passage does not"
     if "only" in said.signs and not _excepts(alignment, said) and not _focus_same(said, held):
         return "the claim says only of something else than the passage"
     if "only" in held.signs and "also" in said.signs and "only" not in said.signs:
         return "the passage says only, the claim also"
+    return None
+
+
+def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str | None:
+    reason = _compare_only(alignment, said, held)
+    if reason:
+        return reason
     if "whole" in said.signs and {"most", "some"} & held.signs:
         return f"the claim says it of the whole, the passage of {_find_sign(held, 'some', 'most')}"
     if "most" not in said.signs and _says_all(said):
@@ -223,7 +231,9 @@ def check_conditions(alignment: Alignment, passage: Facts) -> str | None:
         facts = any(
             fact_holds(one, held) for one in alignment.claim.facts for held in condition.facts
         )
-        repeats = not alignment.missing and any(word.keys & said for word in main.words)
+        light = load_lexicon(alignment.claim.language).light
+        lost = [word for word in alignment.missing if word.text.lower() not in light]
+        repeats = not lost and any(word.keys & said for word in main.words)
         if words and repeats and not facts and told * 2 <= len(words):
             return f"the passage says it only “{condition.text.strip()}”"
     return None
@@ -235,7 +245,9 @@ def _list_conditions(alignment: Alignment) -> Iterator[tuple[Piece, Piece]]:
     places = range(len(alignment.claim_clauses))
     nearest = [clause for place in places for clause in alignment.nearest_clauses(place)]
     for place, clause in enumerate(clauses):
-        if not clause.words or "condition" not in clause.words[0].signs:
+        lacks = clause.words and "lacking" in clause.words[0].signs and place
+        limits = lacks and {"not", "forbid"} & clauses[place - 1].signs
+        if not clause.words or not (limits or "condition" in clause.words[0].signs):
             continue
         opens = place == 0 or clauses[place - 1].sentence != clause.sentence
         beside = place + 1 if opens else place - 1
