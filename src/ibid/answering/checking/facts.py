@@ -31,6 +31,13 @@ _NOT_ONLY: Final = re.compile(
     r"\b(?:not only|nicht nur|non seulement|no sólo|no solo)\b|不仅|だけでなく", re.I
 )
 
+_NE_QUE: Final = re.compile(
+    r"\b(?P<ne>ne\b|n['’])(?:(?!\b(?:pas|plus|jamais|rien|aucune?|personne)\b)[^.,;]){1,40}?"
+    r"\b(?P<que>que\b|qu['’])",
+    re.IGNORECASE,
+)
+"""What French says for "only"."""
+
 _POINTER: Final = re.compile(
     r"\b(?:according to|as (?:stated|described) in|laut|gemäß|selon|d'après|según)\s+"
     r"(?:the|dem|der|de[rn]|le|la|les|el|los|las)\s+"
@@ -172,6 +179,9 @@ def join_facts(parts: Sequence[Facts]) -> Facts:
 
 def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[Word]:
     """The words of a text: first the phrases of the lexicon, then what lies between them."""
+    for match in _NE_QUE.finditer(text) if lexicon.language == "fr" else ():
+        yield Word(match["que"], match.start("que"), frozenset(), (), ("only",))
+        text = blank(text, (match.span("ne"), match.span("que")))
     phrases = list(lexicon.phrases.finditer(text))
     for match in phrases:
         key = match[0].lower()

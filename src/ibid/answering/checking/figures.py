@@ -22,7 +22,8 @@ _OLDER: Final = re.compile(r"older|älter|plus ancien|más antigu", re.IGNORECAS
 
 _LATEST: Final = re.compile(r"later|latest|spätestens|tard|tardar", re.IGNORECASE)
 _AHEAD: Final = re.compile(
-    r"\s*(?:before|prior|ahead|vor|vorher|davor|im voraus|avant|à l'avance|antes|de antelación)\b"
+    r"\s*(?:before|beforehand|in advance|prior|ahead|vor|vorher|davor|im voraus|avant"
+    r"|à l'avance|antes|de antelación)\b"
     r"|\s*之?前",
     re.IGNORECASE,
 )

@@ -217,7 +217,7 @@ def _read_small(han: str) -> float:
 
 _HOURS: Final = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 _OCLOCK: Final = re.compile(
-    rf"\b(?P<past>half past )?(?P<hour>{'|'.join(_HOURS)})\b"
+    rf"\b(?P<past>half past |(?:a )?quarter past |(?:a )?quarter to )?(?P<hour>{'|'.join(_HOURS)})\b"
     r"(?:\s+(?P<clock>o['’]clock|[ap]\.?m\b\.?))?"
     r"(?P<part>\s+in the (?:morning|afternoon|evening)|\s+at night)?",
     re.IGNORECASE,
@@ -229,7 +229,7 @@ def _read_oclock(text: str) -> Iterator[Fact]:
         if match["past"] or match["clock"] or match["part"]:
             hour = _HOURS.index(match["hour"].lower()) + 1
             part = f"{match['clock'] or ''} {match['part'] or ''}".replace("o'clock", "").strip()
-            value = _place_in_day(hour, 30.0 if match["past"] else 0.0, part, open_=True)
+            value = _place_in_day(hour, _read_past(match["past"]), part, open_=True)
             yield Fact("time", value, match[0], *match.span())
 
 
@@ -267,6 +267,13 @@ def _read_spelled(text: str, language: str | None) -> Iterator[Fact]:
             hour = hours.index(match["hour"].lower()) + 1
             value = _place_in_day(hour, 0.0, (match["part"] or "").strip(), open_=True)
             yield Fact("time", value, match[0], *match.span())
+
+
+def _read_past(words: str | None) -> float:
+    """The minutes past the hour that go before it: half past, quarter to."""
+    return (
+        0.0 if not words else -15.0 if "to" in words.split() else 30.0 if "half" in words else 15.0
+    )
 
 
 def _read_clock(text: str, match: re.Match[str], language: str | None) -> Fact | None:

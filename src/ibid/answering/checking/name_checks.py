@@ -99,7 +99,9 @@ def _find_other_holder(alignment: Alignment) -> str | None:
                 score = alignment.closeness_without(place, other, names)
                 openings = {one for one in evidence.openings if not _stands(one, claim.text)}
                 known = {*evidence.names, *(() if claim.names else openings)} - {*names}
-                strangers = {n for n in known if _stands(n, held.text)}
+                strangers = {
+                    n for n in known if _stands(n, held.text) and not _stands(n, piece.text)
+                }
                 if _stands(name, held.text):
                     near.append(score)
                 elif strangers:

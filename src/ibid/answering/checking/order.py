@@ -200,7 +200,7 @@ def _share_between(
     return not all(between) or bool(between[0] & between[1])
 
 
-_MARKED: Final = re.compile(r"(?P<who>[㐀-鿿々ァ-ヺーA-Za-z]{2,})(?P<mark>が|は|を|に)")
+_MARKED: Final = re.compile(r"(?P<who>[㐀-鿿々ァ-ヺーA-Za-z]{2,})(?P<mark>が|は|を|に(?!よ))")
 _BA: Final = re.compile("(?P<one>[^，。,]{2,12})比(?P<other>[^，。,]{2,12})")
 _PASSIVE: Final = re.compile("によって|により|られ|され|被")
 _ACTS: Final = {"が": True, "は": True, "を": False, "に": False}
@@ -304,8 +304,8 @@ def _check_agents(
 def _check_parties(alignment: Alignment) -> str | None:
     """Of two who deal with each other the one that the claim names first is so in the evidence.
 
-    "A agreed to buy B" and "B agreed to buy A" tell two things; "B is bought by A" and what compares
-    or lists the two are left out.
+    "A agreed to buy B" and "B agreed to buy A" tell two things; "B is bought by A" and what
+    compares or lists the two are left out.
     """
     claim, evidence = alignment.claim, alignment.evidence
     if claim.language in DENSE or any("than" in piece.signs for piece in claim.pieces):

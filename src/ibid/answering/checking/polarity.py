@@ -22,12 +22,12 @@ def compare_clauses(
     alignment: Alignment, compare: Callable[[Piece, Piece], str | None]
 ) -> str | None:
     """The first difference of a clause from all those of the evidence that are nearest to it."""
-    return next((reason for _, reason in _list_differences(alignment, compare)), None)
+    return next((reason for _, _, reason in _list_differences(alignment, compare)), None)
 
 
 def _list_differences(
     alignment: Alignment, compare: Callable[[Piece, Piece], str | None]
-) -> Iterator[tuple[Piece, str]]:
+) -> Iterator[tuple[int, Piece, str]]:
     for place, clause in enumerate(alignment.claim_clauses):
         text = " ".join(clause.text.split()).strip(_EDGES)
         held = next((held for held in alignment.evidence_clauses if text in held.text), None)
@@ -36,7 +36,7 @@ def _list_differences(
         nearest = alignment.nearest_clauses(place)
         reasons = [compare(clause, other) for other in nearest]
         if reasons and all(reasons):
-            yield clause, str(reasons[0])
+            yield place, clause, str(reasons[0])
 
 
 def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
@@ -52,10 +52,12 @@ def check_polarity(alignment: Alignment, passage: Facts) -> str | None:
     told = [clause for reason, clause in exceptions if not reason]
     differences = [
         (clause, reason)
-        for clause, reason in _list_differences(
+        for place, clause, reason in _list_differences(
             alignment, lambda said, held: _compare_polarity(said, held, alignment)
         )
-        if clause not in told and not _tells_exclusion(clause, alignment)
+        if clause not in told
+        and not _tells_exclusion(clause, alignment)
+        and not _is_denied_there(place, alignment)
     ]
     if len(differences) == 2 and any("condition" in clause.signs for clause, _ in differences):
         differences = []
@@ -102,7 +104,8 @@ def _find_main(clauses: Sequence[Piece], place: int) -> Piece:
 def _list_excepted(clause: Piece) -> list[frozenset[Key]]:
     """The words behind the one that makes the exception, by their keys."""
     place = next((n for n, word in enumerate(clause.words) if "except" in word.signs), -1)
-    return [word.keys for word in clause.words[place + 1 :] if word.terms][:3]
+    words = [word for word in clause.words[place + 1 :] if word.terms and word.text not in "除外了"]
+    return [word.keys for word in words][:3]
 
 
 def _is_led(clause: Piece) -> bool:
@@ -177,6 +180,24 @@ def _tells_exclusion(said: Piece, alignment: Alignment) -> bool:
     return False
 
 
+def _is_denied_there(place: int, alignment: Alignment) -> bool:
+    """Whether another clause than the nearest, with more of what is denied, denies it too."""
+    said = alignment.claim_clauses[place]
+    if not _denies(said):
+        return False
+    nearest = alignment.nearest_clauses(place)
+    known = frozenset().union(*(word.keys for clause in nearest for word in clause.words))
+    more = [word.keys for word in said.content[:2] if not word.keys & known]
+    against = frozenset().union(*(word.opposites for word in said.words))
+    lexicon = load_lexicon(alignment.claim.language)
+    for held in alignment.evidence_clauses:
+        keys = frozenset().union(*(word.keys for word in held.words))
+        denied = _denies(held) or bool(keys & against) or _denies_by_word(held, said, lexicon)
+        if denied and held not in nearest and any(one & keys for one in more):
+            return _compare_polarity(said, held, alignment) is None
+    return False
+
+
 def _goes_on(held: Piece, clause: Piece, lexicon: Lexicon) -> bool:
     """Whether another clause of the sentence speaks on of the same: "they are exempt, but they"."""
     if clause is held or clause.sentence != held.sentence:
@@ -186,6 +207,9 @@ def _goes_on(held: Piece, clause: Piece, lexicon: Lexicon) -> bool:
 
 def _denies(clause: Piece) -> bool:
     """Whether a clause denies: by a negation, or by a modal that has one in it."""
+    denials = [word for word in clause.words if _DENIALS & {*word.signs}]
+    if denials and len(clause.content) > 2 and all("lacking" in word.signs for word in denials):
+        return False  # without something, which is a detail
     if any(text >= "\u3000" for text in clause.text[:1]):
         return sum(bool(_DENIALS & {*word.signs}) for word in clause.words) % 2 == 1
     return bool(_DENIALS & clause.signs) and not (
@@ -228,6 +252,9 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
         shared = []  # the sides are compared
     flipped = [concept for concept in shared if ours[concept] != theirs[concept]]
     flipped = [c for c in flipped if not _is_converse(c, said, held, lexicon)]
+    named = {sense for word in alignment.claim.words for sense in word.senses}
+    flipped = [c for c in flipped if c not in lexicon.roles or not {(c, 1), (c, -1)} <= named]
+    flips = sum(any(c in flipped for c, _ in word.senses) for word in said.words)
     turned = _denies(said) != _denies(held)
     if "unless" in said.text.lower()[:10] and "condition" not in held.signs:
         turned = False  # what must not be so is no statement
@@ -239,7 +266,7 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
         turned = False
     if not turned and not flipped and not _denies(said) and _refuses(said, held, alignment):
         return "the passage denies what the claim states"
-    if len(flipped) == int(turned) or meets_otherwise(said, held, alignment):
+    if flips == int(turned) or meets_otherwise(said, held, alignment):
         return None
     if not turned:
         one, other = (_find_word(clause, flipped[0]) for clause in (said, held))
@@ -292,8 +319,11 @@ def meets_otherwise(said: Piece, held: Piece, alignment: Alignment) -> bool:
     "Nobody without a card" is "only with a card", and "closed until" is "open once".
     """
     ours = frozenset().union(*(piece.signs for piece in alignment.claim.pieces))
+    requiring = load_lexicon(alignment.claim.language).requiring
     around = [p for p in alignment.evidence_clauses if p.sentence == held.sentence]
     theirs = frozenset().union(*(piece.signs for piece in around))
+    if any(word.text.lower() in requiring for p in alignment.claim.pieces for word in p.words):
+        ours |= {"must"}
     if _denies(said) != _denies(held) and any(
         is_denial(word.text.lower(), other.text.lower())
         for word in alignment.claim.words

@@ -48,7 +48,8 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
     }
     missing = {word.text.lower() for word in alignment.missing}
     ours = {token: word for word in alignment.claim.words for token in word.text.lower().split()}
-    signs = load_lexicon(alignment.claim.language).signs
+    language = alignment.claim.language
+    signs = load_lexicon(language).signs
     denials = {word for word, names in signs.items() if "not" in names}
     theirs: dict[str, list[_Slot]] = {}
     for slot in _list_slots(alignment.evidence):
@@ -63,7 +64,7 @@ def check_slots(alignment: Alignment, passage: Facts) -> str | None:
         if any(same):
             continue
         for other in rivals:
-            if _is_exchanged(slot, other, ours, held, missing=missing):
+            if _is_exchanged(slot, other, ours, held, missing=missing, language=language):
                 return (
                     f"the claim says {' '.join(slot.tokens)}, the passage {' '.join(other.tokens)}"
                 )
@@ -98,6 +99,7 @@ def _is_exchanged(
     held: Mapping[str, Word],
     *,
     missing: Set[str],
+    language: str | None,
 ) -> bool:
     """Whether words of the evidence that the claim doesn't have stand where it has others.
 
@@ -110,6 +112,8 @@ def _is_exchanged(
         return False
     # Where its words are elsewhere in the evidence, the ends of a sentence are no frame.
     elsewhere = not any(token in missing for token in slot.tokens)
+    if elsewhere and slot.tokens[0] in load_lexicon(language).prepositions:
+        return False  # a place or a time that has moved
     if elsewhere and "^" in (slot.left[1], slot.right[0]):
         return False
     theirs = [token for token in other.tokens if token not in _ARTICLES]

@@ -16,7 +16,7 @@ from ibid.answering.checking.polarity import compare_clauses, lifts_ban, meets_o
 _MODALS: Final = ("forbid", "free", "must", "should", "may")
 _FOLLOWS: Final = {
     "must": {"must"},
-    "should": {"should"},
+    "should": {"should", "must"},
     "may": {"may", "free", "perhaps"},
     "forbid": {"forbid"},
     "free": {"free", "may"},
@@ -119,7 +119,10 @@ def check_quantifiers(alignment: Alignment, passage: Facts) -> str | None:
 def _compare_only(alignment: Alignment, said: Piece, held: Piece) -> str | None:
     if "only" in said.signs and not {"only"} & held.signs and not _excepts(alignment, said):
         return "the claim says only, the passage does not"
-    if "only" in said.signs and not _excepts(alignment, said) and not _focus_same(said, held):
+    limited = any("condition" in piece.signs for piece in alignment.claim.pieces)
+    if limited or "only" not in said.signs or _excepts(alignment, said):
+        return None
+    if not _focus_same(said, held):
         return "the claim says only of something else than the passage"
     if "only" in held.signs and "also" in said.signs and "only" not in said.signs:
         return "the passage says only, the claim also"
