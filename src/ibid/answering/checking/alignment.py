@@ -63,6 +63,8 @@ class Alignment:
 
     def _meet(self, word: Word) -> frozenset[Key]:
         met = word.keys & self._known
+        if len(word.text) > 2 and word.text.isupper() and spells(word.text, self.evidence.text):
+            return word.keys  # AGM
         if met or word.opposites & self._known:
             return met | word.opposites & self._known
         return frozenset(
@@ -173,6 +175,12 @@ class Alignment:
                         * max((weights.get(k, 0.0) for k in key_fact(fact)), default=0.0)
                     )
         return score
+
+
+def spells(name: str, text: str) -> bool:
+    """Whether a short form is made of the first letters of words in a row: AGM."""
+    letters = "".join(word[0] for word in re.findall(r"[^\W\d_]+", text.lower()))
+    return len(name) > 2 and name.lower() in letters
 
 
 def key_fact(fact: Fact) -> list[Key]:

@@ -46,6 +46,8 @@ _POINTER: Final = re.compile(
 )
 """Words that point at the source itself: no passage says them of itself."""
 
+_POSSESSIVE: Final = re.compile(r"['’]s\Z")
+
 HAN_WEIGHT: Final = 0.4
 
 Key: TypeAlias = str | Sense | tuple[str, float]
@@ -147,7 +149,7 @@ def read_facts(text: str, *, language: str | None = None, context: bool = False)
         text=text,
         language=language,
         pieces=tuple(_cut_pieces(text, bare, words, facts, lexicon, context=context)),
-        names=tuple(dict.fromkeys([*codes, *names])),
+        names=tuple(dict.fromkeys([*codes, *(_POSSESSIVE.sub("", name) for name in names)])),
         quotations=tuple(next(filter(None, match)) for match in _QUOTATION.findall(text)),
         openings=_read_opening(words),
     )

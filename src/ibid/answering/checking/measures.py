@@ -44,7 +44,7 @@ def _unit_pattern() -> re.Pattern[str]:
     words = sorted(_units(), key=len, reverse=True)
     dense = "|".join(re.escape(word) for word in words if _DENSE.match(word))
     spaced = "|".join(re.escape(word) for word in words if not _DENSE.match(word))
-    between = r"(?:(?:operating|consecutive|full|whole|additional|further|more)\s)?"
+    between = r"(?:(?:operating|calendar|consecutive|full|whole|additional|further|more)\s)?"
     return re.compile(
         rf"[\s -]*{between}(?P<unit>{dense}|(?:{spaced})(?![a-zà-ÿ0-9_]))", re.IGNORECASE
     )

@@ -217,7 +217,8 @@ def _read_small(han: str) -> float:
 
 _HOURS: Final = "one two three four five six seven eight nine ten eleven twelve".split()  # noqa: SIM905
 _OCLOCK: Final = re.compile(
-    rf"\b(?P<past>half past |(?:a )?quarter past |(?:a )?quarter to )?(?P<hour>{'|'.join(_HOURS)})\b"
+    r"\b(?P<past>half past |(?:a )?quarter past |(?:a )?quarter to )?"
+    rf"(?P<hour>{'|'.join(_HOURS)})\b"
     r"(?:\s+(?P<clock>o['’]clock|[ap]\.?m\b\.?))?"
     r"(?P<part>\s+in the (?:morning|afternoon|evening)|\s+at night)?",
     re.IGNORECASE,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.alignment import Alignment, spells
 from ibid.answering.checking.fact_checks import CLEARLY, tell_difference
 from ibid.answering.checking.facts import Facts, Piece
 from ibid.answering.checking.substitutes import list_sentences
@@ -40,7 +40,7 @@ def _holds_name(name: str, evidence: Facts) -> bool:
     if evidence.language in DENSE and not name.isascii():
         return name in evidence.text
     # Without spaces, a name in Latin letters may touch what stands beside it.
-    if len(name) > 1 and name.isupper() and _spells(name, evidence.text):
+    if len(name) > 1 and name.isupper() and spells(name, evidence.text):
         return True
     flags = re.IGNORECASE | (re.ASCII if evidence.language in DENSE else 0)
     if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", evidence.text, flags):
@@ -50,10 +50,12 @@ def _holds_name(name: str, evidence: Facts) -> bool:
     return name.isalpha() and bool(terms) and terms <= known
 
 
-def _spells(name: str, text: str) -> bool:
-    """Whether a short form is made of the first letters of words in a row: AGM."""
-    letters = "".join(word[0] for word in re.findall(r"[^\W\d_]+", text.lower()))
-    return len(name) > 2 and name.lower() in letters
+def _list_places(text: str, language: str | None) -> list[str]:
+    """German words that may be names of places: capitalised behind "in", without an article."""
+    return [match["place"] for match in _PLACE.finditer(text)] if language == "de" else []
+
+
+_PLACE: Final = re.compile(r"\b(?:[Ii]n|aus|nach|bei)\s+(?P<place>[A-ZÄÖÜ][a-zäöüß-]+)\b")
 
 
 def _find_other_subject(alignment: Alignment) -> str | None:
@@ -68,12 +70,15 @@ def _find_other_subject(alignment: Alignment) -> str | None:
     above = " ".join(piece.text for piece in evidence.pieces if piece.sentence < 0)
     for clause in alignment.claim_clauses:
         names = [name for name in _list_subjects(alignment) if _stands(name, clause.text)]
-        nearest = _find_nearest_sentence(clause, names, sentences) if names else None
+        places = _list_places(clause.text, claim.language)
+        nearest = _find_nearest_sentence(clause, names, sentences) if names or places else None
         if nearest is None:
             continue
         text = " ".join(piece.text for piece in nearest)
+        names = [*names, *places]
         lost = [name for name in names if not _stands(name, f"{text} {above}")]
-        strangers = [n for n in evidence.names if _stands(n, text) and n not in claim.names]
+        known = [*evidence.names, *_list_places(text, claim.language)]
+        strangers = [n for n in known if _stands(n, text) and not _stands(n, claim.text)]
         if not claim.names:  # the word that opens the claim may be no name: no heading against it
             strangers = [name for name in strangers if name.istitle()]
         if lost and strangers:
@@ -91,6 +96,7 @@ def _find_other_holder(alignment: Alignment) -> str | None:
     subjects = _list_subjects(alignment)
     for place, piece in enumerate(claim.pieces):
         names = [name for name in subjects if _stands(name, piece.text)]
+        beside = next((c.text for c in alignment.claim_clauses if piece.text in c.text), piece.text)
         for name in names:
             near, far = [0.0], [(0.0, "")]
             for other, held in enumerate(evidence.pieces):
@@ -99,9 +105,7 @@ def _find_other_holder(alignment: Alignment) -> str | None:
                 score = alignment.closeness_without(place, other, names)
                 openings = {one for one in evidence.openings if not _stands(one, claim.text)}
                 known = {*evidence.names, *(() if claim.names else openings)} - {*names}
-                strangers = {
-                    n for n in known if _stands(n, held.text) and not _stands(n, piece.text)
-                }
+                strangers = {n for n in known if _stands(n, held.text) and not _stands(n, beside)}
                 if _stands(name, held.text):
                     near.append(score)
                 elif strangers:

@@ -15,7 +15,7 @@ _EDGES: Final = ' .,;:!?“”„«»「」"。，；：！？'
 
 _SHUT: Final = (OPENING, -1)
 
-_DENIALS: Final = frozenset({"not", "forbid", "free"})
+_DENIALS: Final = frozenset({"not", "forbid", "free", "unless"})
 
 
 def compare_clauses(
@@ -188,14 +188,24 @@ def _is_denied_there(place: int, alignment: Alignment) -> bool:
     nearest = alignment.nearest_clauses(place)
     known = frozenset().union(*(word.keys for clause in nearest for word in clause.words))
     more = [word.keys for word in said.content[:2] if not word.keys & known]
+    denied = _find_denied(said)
+    if denied is not None and denied.keys & known:
+        return False
     against = frozenset().union(*(word.opposites for word in said.words))
     lexicon = load_lexicon(alignment.claim.language)
     for held in alignment.evidence_clauses:
         keys = frozenset().union(*(word.keys for word in held.words))
-        denied = _denies(held) or bool(keys & against) or _denies_by_word(held, said, lexicon)
-        if denied and held not in nearest and any(one & keys for one in more):
+        turned = _denies(held) or bool(keys & against) or _denies_by_word(held, said, lexicon)
+        if turned and held not in nearest and any(one & keys for one in more):
             return _compare_polarity(said, held, alignment) is None
     return False
+
+
+def _find_denied(clause: Piece) -> Word | None:
+    """The word behind a negation, a modal among them."""
+    denials = [word.start for word in clause.words if _DENIALS & {*word.signs}]
+    behind = [w for w in clause.words if denials and w.start > denials[-1] and (w.keys or w.signs)]
+    return behind[0] if behind else None
 
 
 def _goes_on(held: Piece, clause: Piece, lexicon: Lexicon) -> bool:
@@ -256,7 +266,7 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
     flipped = [c for c in flipped if c not in lexicon.roles or not {(c, 1), (c, -1)} <= named]
     flips = sum(any(c in flipped for c, _ in word.senses) for word in said.words)
     turned = _denies(said) != _denies(held)
-    if "unless" in said.text.lower()[:10] and "condition" not in held.signs:
+    if "unless" in said.signs and "condition" not in held.signs:
         turned = False  # what must not be so is no statement
     if "except" in said.signs | held.signs:
         turned = False  # what is excepted is no statement

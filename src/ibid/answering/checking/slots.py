@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -25,7 +25,12 @@ _ARTICLES: Final = frozenset("the a an only der die das le la les el los las nur
 LONGEST_RUN: Final = 2
 """Tokens of a replaced stretch where spaces do."""
 
+NEARLY: Final = 0.8
+"""Share of a claim from which a sentence is the one that it repeats, whatever others say."""
+
+_PARTICLES: Final = "にではがをのともへ"
 _KANA: Final = re.compile("[ぁ-ゖ]")
+"""What Japanese verbs are inflected by: they have many forms."""
 
 _PARTS: Final = frozenset("一每才就抵经通过于在从自可能到达得着出来去上下进行使用做作受收给")
 """Characters that are parts of many verbs: one in place of another changes little."""
@@ -170,29 +175,38 @@ def _find_replaced(one: str, held: str, alignment: Alignment) -> str | None:
     shared = sum(block.size for block in matcher.get_matching_blocks())
     if not one or shared < LEAST_ALIKE * min(len(one), len(held)):
         return None
-    steps = matcher.get_opcodes()
+    near = shared >= NEARLY * len(one) and abs(len(one) - len(held)) <= 2
+    for ours, theirs in _list_replaced(matcher.get_opcodes(), one, held):
+        there = ours in alignment.evidence.text and not near
+        if not there and not _are_alike(ours, theirs, alignment):
+            return f"the claim says {ours}, the passage {theirs}"
+    return None
+
+
+def _list_replaced(
+    steps: Sequence[tuple[str, int, int, int, int]], one: str, held: str
+) -> Iterator[tuple[str, str]]:
+    """Each stretch of the claim that stands for another of as many characters, and that one."""
     for place, (kind, a, b, c, d) in enumerate(steps):
         if kind != "replace" or b - a > LONGEST_SLOT:
             continue
         before = steps[place - 1] if place else None
         after = steps[place + 1] if place + 1 < len(steps) else None
         sides = [step for step in (before, after) if step is not None and step[0] == "equal"]
-        longest = max((step[2] - step[1] for step in sides), default=0)
         edges = (before is None) + (after is None)
+        longest = max((step[2] - step[1] for step in sides), default=0)
         if before is None and d - c > b - a:
             c = d - (b - a)  # what the claim opens with stands elsewhere in the sentence
-        theirs, ours = (_strip_empty(text) for text in (held[a:b], one[c:d]))
-        if len(sides) + edges < 2 or longest < 2 or not _is_content(ours, theirs):
-            continue
-        if (
-            len(ours) > LONGEST_SLOT
-            or abs(len(ours) - len(theirs)) > 1
-            or (len(ours) == 1 and {ours, theirs} & _PARTS)
-        ):
-            continue
-        if ours not in alignment.evidence.text and not _are_alike(ours, theirs, alignment):
-            return f"the claim says {ours}, the passage {theirs}"
-    return None
+        ours, theirs = (_strip_empty(text).strip(_PARTICLES) for text in (one[c:d], held[a:b]))
+        framed = len(sides) + edges >= 2 and longest >= 2
+        if framed and _is_content(ours, theirs) and _are_as_long(ours, theirs):
+            yield ours, theirs
+
+
+def _are_as_long(ours: str, theirs: str) -> bool:
+    """Whether two stretches may be two names, and are not two verbs."""
+    verbs = _KANA.search(ours + theirs) or (len(ours) == 1 and {ours, theirs} & _PARTS)
+    return len(ours) <= LONGEST_SLOT and abs(len(ours) - len(theirs)) <= 1 and not verbs
 
 
 def _strip_empty(text: str) -> str:

@@ -137,7 +137,9 @@ def _compare_quantifiers(alignment: Alignment, said: Piece, held: Piece) -> str 
         return f"the claim says it of the whole, the passage of {_find_sign(held, 'some', 'most')}"
     if "most" not in said.signs and _says_all(said):
         counted = _find_counted_by_all(said)
-        if counted is not None and counted in alignment.missing:
+        light = load_lexicon(alignment.claim.language).light
+        plain = counted is not None and (bool(counted.signs) or counted.text.lower() in light)
+        if counted is not None and not plain and counted in alignment.missing:
             return f"the claim says it of all, the passage does not speak of {counted.text}"
     if _says_all(said) and _REST.search(held.text) and not _REST.search(said.text):
         return "the claim says it of all, the passage of all others"
@@ -229,12 +231,12 @@ def check_conditions(alignment: Alignment, passage: Facts) -> str | None:
         if any("despite" in piece.signs for piece in alignment.claim.pieces):
             return f"the passage says it only “{condition.text.strip()}”"
         said = frozenset().union(*(word.keys for word in alignment.claim.words))
-        words = [word for word in condition.words if word.terms]
+        light = load_lexicon(alignment.claim.language).light
+        words = [w for w in condition.words if w.terms and w.text.lower() not in light]
         told = sum(bool(word.keys & said) for word in words)
         facts = any(
             fact_holds(one, held) for one in alignment.claim.facts for held in condition.facts
         )
-        light = load_lexicon(alignment.claim.language).light
         lost = [word for word in alignment.missing if word.text.lower() not in light]
         repeats = not lost and any(word.keys & said for word in main.words)
         if words and repeats and not facts and told * 2 <= len(words):
