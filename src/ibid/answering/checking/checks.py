@@ -11,8 +11,9 @@ from ibid.answering.checking.facts import Facts, Piece, Word
 from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.links import check_events, check_tense
 from ibid.answering.checking.name_checks import check_names
+from ibid.answering.checking.opposites import check_denials, check_opposites
 from ibid.answering.checking.order import check_relations, check_roles
-from ibid.answering.checking.polarity import check_denials, check_opposites, check_polarity
+from ibid.answering.checking.polarity import check_polarity
 from ibid.answering.checking.slots import check_slots
 from ibid.answering.checking.subjects import check_subjects
 from ibid.answering.checking.substitutes import (

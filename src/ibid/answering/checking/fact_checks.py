@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Final
 
 from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.denial import are_complements
 from ibid.answering.checking.facts import Facts, Piece, Word
 from ibid.answering.checking.lexicon import load_lexicon
 from ibid.answering.checking.measures import DERIVED, Fact, agrees
 from ibid.answering.checking.moments import date_holds, time_holds, weekday_holds
-from ibid.answering.checking.polarity import are_complements
 
 CLEARLY: Final = 0.25
 """By how much another number must be nearer to the claim's words to be the one that is meant."""

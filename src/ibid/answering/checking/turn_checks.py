@@ -8,10 +8,11 @@ from itertools import pairwise
 from typing import Final
 
 from ibid.answering.checking.alignment import Alignment, key_fact
+from ibid.answering.checking.denial import lifts_ban
 from ibid.answering.checking.fact_checks import fact_holds, is_comparable
 from ibid.answering.checking.facts import Facts, Key, Piece, Word
 from ibid.answering.checking.lexicon import load_lexicon
-from ibid.answering.checking.polarity import compare_clauses, lifts_ban, meets_otherwise
+from ibid.answering.checking.polarity import compare_clauses, meets_otherwise
 
 _MODALS: Final = ("forbid", "free", "must", "should", "may")
 _FOLLOWS: Final = {
