@@ -14,7 +14,7 @@ import pytest
 
 import ibid
 from conftest import run_ibid, write
-from ibid.errors import BadSetting
+from ibid.errors import BadSetting, LibraryError
 from ibid.flows.options import SyncOptions
 from ibid.flows.work import give_up, take_in
 from ibid.index.postgres.queue import PostgresQueue, PostgresRun, Superseded
@@ -230,3 +230,36 @@ def test_a_sync_that_ends_early_leaves_nothing_waiting(address: str, folder: Pat
         while library.count_workers() and time.monotonic() < started + 20:
             time.sleep(0.1)
         assert library.count_workers() == 0
+
+
+def test_what_is_purged_is_not_handed_out(address: str, folder: Path) -> None:
+    """Its bytes leave the queue with it, and the sync that waits for it goes on."""
+    write(folder, {"a.md": "Something.", "b.md": "Something else."})
+    with open_place(address) as library:
+        library.sync(folder)
+        write(folder, {"a.md": "Something new.", "b.md": "Something else again."})
+        workers: list[subprocess.Popen[bytes]] = []
+
+        def purge() -> None:
+            if not workers:
+                library.remove("a.md", purge=True)
+                workers.append(start_worker(address, "--drain"))
+
+        report = library.sync(folder, workers=True, on_wait=purge)
+        workers[0].wait(30)
+        assert (report.added, report.updated) == ((), ("b.md",))
+        assert [info.id for info in library.documents()] == ["b.md"]
+        assert library.verify() == []
+
+
+def test_two_syncs_of_one_folder_are_told(address: str, folder: Path) -> None:
+    """The later one goes on, the other one is told instead of waiting for ever."""
+    write(folder, {"a.md": "Something."})
+    with open_place(address) as library, open_place(address) as other:
+
+        def intrude() -> None:
+            with working(address, 1):
+                assert other.sync(folder, workers=True).added == ("a.md",)
+
+        with pytest.raises(LibraryError, match="another sync"):
+            library.sync(folder, workers=True, on_wait=intrude)

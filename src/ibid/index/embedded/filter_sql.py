@@ -1,88 +1,36 @@
-"""A filter as a condition of SQLite over `revisions r` and `attributes`."""
+"""A filter as a condition of SQLite."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, assert_never
+from typing import Final
 
-from ibid.index.filter_tree import (
-    Every,
-    Expression,
-    Field,
-    IsNull,
-    Like,
-    Not,
-    OneOf,
-    Ordered,
-    Some,
-    Value,
-    translate_like,
-)
-
-_COLUMNS: Final[dict[str, tuple[str, bool]]] = {
-    "id": ("r.name", False),
-    "title": ("r.title", True),
-    "source": ("r.source_uri", True),
-    "media_type": ("r.media_type", False),
-    "modified": ("r.modified_at", True),
-    "version": ("r.version", False),
-    "archived": ("r.archived", False),
-}
-"""Where a field lies, and whether it may be NULL."""
+from ibid.index.filter_sql import Dialect, Test
+from ibid.index.filter_tree import Expression, Value, translate_like
 
 
-def compile_filter(expression: Expression) -> tuple[str, list[object]]:
-    """The condition, in which each revision is true or false and never NULL, and its parameters."""
-    match expression:
-        case Some(operands):
-            return _join(" OR ", [compile_filter(operand) for operand in operands])
-        case Every(operands):
-            return _join(" AND ", [compile_filter(operand) for operand in operands])
-        case Not(operand):
-            condition, parameters = compile_filter(operand)
-            return f"NOT {condition}", parameters
-        case IsNull(field):
-            return _compile_is_null(field)
-        case OneOf(field, values):
-            return _compile_one_of(field, values)
-        case Ordered(field, order, value):
-            return _compile_test(field, f"{order} ?", [value])
-        case Like(field, pattern):
-            # SQLite's own LIKE takes capitals for small letters; GLOB does not.
-            glob = translate_like(pattern, many="*", one="?", quote=_quote_glob)
-            return _compile_test(field, "GLOB ?", [glob])
-        case _:
-            assert_never(expression)
+def compile_filter(expression: Expression) -> Test:
+    """The condition over `revisions r`, and its parameters."""
+    return _SQLITE.compile(expression)
 
 
-def _join(junction: str, parts: Sequence[tuple[str, list[object]]]) -> tuple[str, list[object]]:
-    conditions = junction.join(condition for condition, _ in parts)
-    return f"({conditions})", [value for _, parameters in parts for value in parameters]
+def _test_one_of(values: Sequence[Value]) -> Test:
+    return f"IN ({', '.join('?' * len(values))})", [*values]
 
 
-def _compile_is_null(field: Field) -> tuple[str, list[object]]:
-    if field.kind == "attribute":
-        return "(r.id NOT IN (SELECT revision FROM attributes WHERE name = ?))", [field.name]
-    return f"({_COLUMNS[field.name][0]} IS NULL)", []
+def _test_like(pattern: str) -> Test:
+    """SQLite's own LIKE takes capitals for small letters; GLOB does not."""
+    return "GLOB ?", [translate_like(pattern, many="*", one="?", quote=_quote)]
 
 
-def _compile_one_of(field: Field, values: Sequence[Value]) -> tuple[str, list[object]]:
-    """One test for the texts and one for the numbers: they lie in different columns."""
-    kinds = [[value for value in values if isinstance(value, kind)] for kind in (str, float)]
-    tests = [(f"IN ({', '.join('?' * len(kind))})", kind) for kind in kinds if kind]
-    return _join(" OR ", [_compile_test(field, test, kind) for test, kind in tests])
-
-
-def _compile_test(field: Field, test: str, values: Sequence[Value]) -> tuple[str, list[object]]:
-    """A test of one column, or of an attribute as a lookup in its index."""
-    if field.kind == "attribute":
-        column = "text" if isinstance(values[0], str) else "number"
-        condition = f"SELECT revision FROM attributes WHERE name = ? AND {column} {test}"
-        return f"(r.id IN ({condition}))", [field.name, *values]
-    column, nullable = _COLUMNS[field.name]
-    condition = f"{column} {test}"
-    return f"(ifnull({condition}, 0))" if nullable else f"({condition})", [*values]
-
-
-def _quote_glob(literal: str) -> str:
+def _quote(literal: str) -> str:
     return "".join(f"[{sign}]" if sign in "*?[" else sign for sign in literal)
+
+
+_SQLITE: Final = Dialect(
+    mark="?",
+    lacks="r.id NOT IN (SELECT revision FROM attributes WHERE name = ?)",
+    or_false="ifnull({}, 0)",
+    test_one_of=_test_one_of,
+    test_like=_test_like,
+)

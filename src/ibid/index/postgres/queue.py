@@ -172,6 +172,12 @@ class PostgresRun:
                 "DELETE FROM queued WHERE run = %s AND outcome IS NOT NULL RETURNING path, outcome",
                 (self._run,),
             ).fetchall()
+            held = connection.execute("SELECT FROM runs WHERE id = %s", (self._run,)).fetchone()
+        if held is None:
+            raise LibraryError(
+                "another sync has begun to hand out the files of this source",
+                hint="let one process at a time sync one folder",
+            )
         return [Taken(path, _read_report(json.loads(outcome))) for path, outcome in found]
 
 
@@ -197,5 +203,6 @@ RETURNING q.attempts, q.committed, q.path, q.uri, q.stat, q.known, q.media_type,
 """
 
 _COMMIT: Final = """
-UPDATE queued SET committed = true WHERE number = %s AND attempts = %s RETURNING number
+UPDATE queued SET committed = true
+WHERE number = %s AND attempts = %s AND outcome IS NULL RETURNING number
 """

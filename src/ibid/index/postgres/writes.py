@@ -202,13 +202,24 @@ def forget_files(connection: Connection, source: str, paths: Iterable[str]) -> N
     )
 
 
+_OF_DOCUMENTS: Final = """revisions r JOIN documents d ON d.id = r.document
+    JOIN sources s ON s.name = d.source"""
+_PATH: Final = (
+    "CASE s.prefix WHEN '' THEN r.name ELSE substr(r.name, length(s.prefix) + 2) END"
+    " AND d.id = ANY (%s)"
+)
+
+
 def forget_files_of(connection: Connection, documents: Sequence[int]) -> None:
-    """Remember nothing any more of the files that these documents came from."""
+    """Remember nothing any more of the files that these documents came from, and hand none out."""
     connection.execute(
-        "DELETE FROM files f USING revisions r, documents d, sources s"
-        " WHERE d.id = r.document AND s.name = d.source AND f.source = s.name AND f.path ="
-        " CASE s.prefix WHEN '' THEN r.name ELSE substr(r.name, length(s.prefix) + 2) END"
-        " AND d.id = ANY (%s)",
+        f"DELETE FROM files f USING {_OF_DOCUMENTS} WHERE f.source = s.name AND f.path = {_PATH}",
+        (list(documents),),
+    )
+    connection.execute(
+        "UPDATE queued q SET outcome = 'null', data = ''"
+        f" FROM runs u, {_OF_DOCUMENTS}"
+        f" WHERE u.id = q.run AND u.source = s.name AND q.path = {_PATH}",
         (list(documents),),
     )
 
