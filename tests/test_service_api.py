@@ -4,6 +4,7 @@ the OpenAPI document and on the page that shows that one."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -127,6 +128,8 @@ def test_the_reference_is_a_page_of_our_own(client: TestClient) -> None:
         assert client.get(f"/docs/{path.name}").text == text
         assert "//" not in text.replace("// ", ""), path.name  # nothing from elsewhere
         assert "innerHTML" not in text
+        for name in re.findall(r'"\.\./([a-z]+\.(?:js|css))"', text):  # what the page lends it
+            assert client.get(f"/{name}").status_code == 200, name
 
 
 def test_the_document_is_json_that_stays_the_same(client: TestClient) -> None:
