@@ -28,6 +28,8 @@ BEFORE: Final = 0.5
 AFTER: Final = 0.2
 CLAIMED_BEFORE: Final = 0.15
 OPENING_WORDS: Final = 1.0
+"""What words that open a claim count for a number behind them: for students, it costs 60."""
+
 SENTENCE_BEFORE: Final = 0.5
 OTHER_SENTENCE: Final = 0.2
 
@@ -44,6 +46,19 @@ _PLAIN: Final = frozenset({"and", "title", "agent"})
 _DAYS: Final = frozenset({"date", "weekday", "season", "part"})
 _QUOTES: Final = '“„«「"'
 _DENIALS: Final = ("un", "in", "im", "ir", "il", "non", "dis", "mis", "nicht", "des", "dés")
+
+
+@dataclass(frozen=True, slots=True)
+class _Lens:
+    """How a clause is looked at: what its opposites count, which fact aside, whether it is an end.
+
+    `before` is what a fragment in front of it lends.
+    """
+
+    opposite: float = 0.0
+    but: Fact | None = None
+    closes: bool = False
+    before: float = CLAIMED_BEFORE
 
 
 @dataclass(frozen=True)
@@ -116,9 +131,8 @@ class Alignment:
         """
         weights = self._weights[evidence_place]
         closes = fact.family == "time" and fact.bound in ("<", "<=")
-        return self._score(
-            self.claim.pieces, claim_place, weights, but=fact, closes=closes, before=OPENING_WORDS
-        )
+        lens = _Lens(but=fact, closes=closes, before=OPENING_WORDS)
+        return self._score(self.claim.pieces, claim_place, weights, lens)
 
     def closeness_without(
         self, claim_place: int, evidence_place: int, names: Sequence[str]
@@ -127,12 +141,12 @@ class Alignment:
         piece = self.claim.pieces[claim_place]
         words = tuple(word for word in piece.words if word.text not in names)
         pieces = [*self.claim.pieces[:claim_place], replace(piece, words=words)]
-        return self._score(pieces, claim_place, self._weights[evidence_place])
+        return self._score(pieces, claim_place, self._weights[evidence_place], _Lens())
 
     def nearest_clauses(self, place: int) -> list[Piece]:
         """The clauses of the evidence that speak most of what this clause of the claim does."""
         scores = [
-            self._score(self.claim_clauses, place, weights, opposite=OPPOSITE)
+            self._score(self.claim_clauses, place, weights, _Lens(opposite=OPPOSITE))
             for weights in self._clause_weights
         ]
         best = max(scores, default=0.0)
@@ -150,25 +164,21 @@ class Alignment:
         pieces: Sequence[Piece],
         place: int,
         weights: Mapping[Key, float],
-        *,
-        opposite: float = 0.0,
-        but: Fact | None = None,
-        closes: bool = False,
-        before: float = CLAIMED_BEFORE,
+        lens: _Lens,
     ) -> float:
         score = 0.0
         for other, piece in enumerate(pieces[: place + 1]):
-            lent = OWN if other == place else before if is_fragment(piece) else CLAIMED_BEFORE
+            lent = OWN if other == place else lens.before if is_fragment(piece) else CLAIMED_BEFORE
             for word in piece.words:
                 keys = self._met.get(word, frozenset())
                 against = word.opposites
-                if closes and any(concept == OPENING for concept, _ in word.senses):
+                if lens.closes and any(concept == OPENING for concept, _ in word.senses):
                     keys, against = word.opposites, frozenset(word.senses)
                 found = max((weights.get(key, 0.0) for key in keys - against), default=0.0)
                 turned = max((weights.get(key, 0.0) for key in against), default=0.0)
-                score += lent * word.weight * max(found, opposite * turned)
+                score += lent * word.weight * max(found, lens.opposite * turned)
             for fact in piece.facts:
-                if but is None or fact.family != but.family:
+                if lens.but is None or fact.family != lens.but.family:
                     score += (
                         lent
                         * FACT

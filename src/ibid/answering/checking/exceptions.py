@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from ibid.answering.checking.alignment import Alignment
+from ibid.answering.checking.alignment import Alignment, key_fact
 from ibid.answering.checking.denial import denies
 from ibid.answering.checking.facts import Key, Piece
 from ibid.answering.checking.lexicon import Lexicon, load_lexicon
@@ -51,7 +51,9 @@ def _list_excepted(clause: Piece) -> list[frozenset[Key]]:
     """The words behind the one that makes the exception, by their keys."""
     place = next((n for n, word in enumerate(clause.words) if "except" in word.signs), -1)
     words = [word for word in clause.words[place + 1 :] if word.terms and word.text not in "除外了"]
-    return [word.keys for word in words][:3]
+    start = clause.words[place].start if place >= 0 else -1
+    facts = [frozenset(key_fact(fact)) for fact in clause.facts if fact.start > start]
+    return [*(word.keys for word in words), *facts][:3]
 
 
 def _is_led(clause: Piece) -> bool:
@@ -61,7 +63,8 @@ def _is_led(clause: Piece) -> bool:
 
 
 def _holds(clause: Piece, keys: frozenset[Key]) -> bool:
-    return any(keys & word.keys for word in clause.words)
+    facts = (keys & frozenset(key_fact(fact)) for fact in clause.facts)
+    return any(keys & word.keys for word in clause.words) or any(facts)
 
 
 def _shares(said: Piece, main: Piece, excepted: list[frozenset[Key]]) -> bool:

@@ -20,7 +20,8 @@ _DONE: Final = re.compile(
     re.IGNORECASE,
 )
 _DONE_EVENT: Final = re.compile(
-    r"\b(?:has|have|had)\s+(?:already\s+|now\s+)?(?:been\s+)?\w+(?:ed|en|t)\b|\b(?:wurde|ist|hat)\b.*\b\w*ge\w+(?:t|en)\b"
+    r"\b(?:has|have|had)\s+(?:already\s+|now\s+)?(?:been\s+)?\w+(?:ed|en|t)\b"
+    r"|\b(?:wurde|ist|hat)\b.*\b\w*ge\w+(?:t|en)\b"
     r"|已经|すでに",
     re.IGNORECASE,
 )
@@ -54,19 +55,20 @@ def _list_events(facts: Facts) -> Iterator[tuple[str, Word]]:
             near = words[:place][-1:] if facts.language in DENSE else words[place + 1 :][:1]
             if side and near and near[0].terms and abs(near[0].start - word.start) <= _REACH:
                 yield side, near[0]
-        yield from _list_spans(facts.text, piece)
+        yield from _list_spans(piece)
 
 
-def _list_spans(text: str, piece: Piece) -> Iterator[tuple[str, Word]]:
+def _list_spans(piece: Piece) -> Iterator[tuple[str, Word]]:
     """What a span of time is counted from: within 60 days of the handover is after it."""
     for fact in piece.facts:
         after = [word for word in piece.content if word.start >= fact.end]
         counted = fact.bound in ("<", "<=") and fact.family in ("s", "month")
-        if counted and after and _FROM.fullmatch(text[fact.end : after[0].start]):
+        behind = piece.text.partition(fact.text)[2]
+        if counted and after and _FROM.match(behind):
             yield "after", after[0]
 
 
-_FROM: Final = re.compile(r"\s+(?:of|from|nach|ab|après|de|desde)\b[^.,;]{0,20}", re.IGNORECASE)
+_FROM: Final = re.compile(r"\s+(?:of|from|nach|ab|après|de|desde)\b", re.IGNORECASE)
 
 
 def check_tense(alignment: Alignment, passage: Facts) -> str | None:
@@ -81,28 +83,53 @@ def check_tense(alignment: Alignment, passage: Facts) -> str | None:
 
 
 def _compare_tense(said: Piece, held: Piece, *, english: bool) -> str | None:
-    for one, other in ((said, held), (held, said)):
-        if "yet" in one.signs and _is_over(other) and "yet" not in other.signs:
-            return "what is not yet so is in the other what is so no longer"
-    if "pending" in held.signs and not {"pending", "future", "should", "may"} & said.signs:
-        done = _DONE_EVENT.search(said.text) or "already" in said.signs
-        if done and not {"already"} & held.signs and not _DONE_EVENT.search(held.text):
-            return f"the passage says that of what is to come: “{held.text.strip(' ,.;')}”"
-    if "former" in held.signs and not {"former", "not"} & (said.signs | (held.signs - {"former"})):
-        same = {word.text.lower() for word in _list_verbs(held, "former")}
-        now = any(word.text.lower().removesuffix("s") in same for word in said.words)
-        if "future" in said.signs or now or not (_PAST.search(said.text) or same):
-            return f"the passage says that of former times: “{held.text.strip(' ,.;')}”"
-    plan = next((sign for sign in ("future", "should") if sign in held.signs), None)
-    if plan and not {"future", "should", "must", "may", "perhaps"} & said.signs:
-        coming = _list_verbs(held, plan)
-        done = bool(_DONE.search(said.text)) and plan == "future"
-        told = english and not _PASSIVE.search(said.text)
-        pairs = [(ours, verb) for ours in said.words for verb in coming if ours.keys & verb.keys]
-        marked = any(done and ours.terms & verb.terms for ours, verb in pairs)
-        if marked or any(told and _is_past(ours, verb) for ours, verb in pairs):
-            return f"the passage says that of what is to come: “{held.text.strip(' ,.;')}”"
+    quoted = f"“{held.text.strip(' ,.;')}”"
+    if _mixes_yet(said, held):
+        return "what is not yet so is in the other what is so no longer"
+    if _takes_for_present(said, held):
+        return f"the passage says that of former times: {quoted}"
+    if _takes_for_done(said, held, english=english):
+        return f"the passage says that of what is to come: {quoted}"
     return None
+
+
+def _mixes_yet(said: Piece, held: Piece) -> bool:
+    """Whether one is not yet so and the other no longer."""
+    return any(
+        "yet" in one.signs and "yet" not in other.signs and _is_over(other)
+        for one, other in ((said, held), (held, said))
+    )
+
+
+def _takes_for_present(said: Piece, held: Piece) -> bool:
+    """Whether what used to be is said to be, or to come."""
+    known = said.signs | (held.signs - {"former"})
+    if "former" not in held.signs or {"former", "not"} & known:
+        return False
+    same = {word.text.lower() for word in _list_verbs(held, "former")}
+    now = any(word.text.lower().removesuffix("s") in same for word in said.words)
+    return "future" in said.signs or now or not (_PAST.search(said.text) or same)
+
+
+def _takes_for_done(said: Piece, held: Piece, *, english: bool) -> bool:
+    """Whether what is planned, or will or should be, is said to have been."""
+    if {"pending", "future", "should", "may"} & said.signs:
+        return False
+    done = _DONE_EVENT.search(said.text) or "already" in said.signs
+    over = _DONE_EVENT.search(held.text) or "already" in held.signs
+    if "pending" in held.signs and done and not over:
+        return True
+    plan = next((sign for sign in ("future", "should") if sign in held.signs), None)
+    if plan is None or {"must", "perhaps"} & said.signs:
+        return False
+    coming = _list_verbs(held, plan)
+    pairs = [(ours, verb) for ours in said.words for verb in coming if ours.keys & verb.keys]
+    marked = plan == "future" and _DONE.search(said.text)
+    told = english and not _PASSIVE.search(said.text)
+    return any(
+        (marked and ours.terms & verb.terms) or (told and _is_past(ours, verb))
+        for ours, verb in pairs
+    )
 
 
 def _is_past(said: Word, coming: Word) -> bool:
