@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,12 @@ _MAX_INDENT: Final = 24  # characters; deeper items of a list stand no further i
 MAX_CELLS: Final = 1_000_000
 """Cells to which a table is filled up; one that would have more keeps its rows as they are."""
 
+# All white space but the blank and the line end.
+_ODD_SPACE: Final = (
+    "\t\v\f\r\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009"
+    "\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Scripts that set no space between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
@@ -27,7 +34,7 @@ _UNSPACED: Final = re.compile(
 def normalize_text(text: str) -> str:
     r"""The text with `\n` as its only line end, no NUL, byte-order mark or half of a surrogate."""
     if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
+        text = io.IncrementalNewlineDecoder(None, translate=True).decode(text, final=True)
     if "\0" in text:
         text = text.replace("\0", "")
     if text.isascii():
@@ -74,7 +81,7 @@ def _join_plain(rows: Sequence[Sequence[str]], width: int) -> str:
         and table.count("\n") == len(rows) - 1
         and table.count("|") == sum(map(len, rows)) + len(rows)
         and "  " not in table
-        and table.replace("\n", "").isprintable()
+        and not any(map(table.__contains__, _ODD_SPACE))
     )
     return table if plain else ""
 

@@ -52,7 +52,9 @@ def _tile(pieces: Sequence[str], line: int | None = None) -> Blocks:
     bounds = list(accumulate(map(len, pieces), initial=0))
     lines: Iterable[tuple[int, int] | None] = repeat(None)
     if line is not None:
-        breaks = list(accumulate(map(str.count, pieces, repeat("\n")), initial=line))
+        # Most pieces have no line break in them, or are an empty line and nothing else.
+        counts = [2 if p == "\n\n" else p.count("\n") if "\n" in p else 0 for p in pieces]
+        breaks = list(accumulate(counts, initial=line))
         lines = zip(breaks[::2], breaks[1::2], strict=True)
     starts, ends = bounds[:-1:2], [*bounds[2::2], *bounds[-1:]]
     same = (repeat(0), repeat(None), repeat(None))

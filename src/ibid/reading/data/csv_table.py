@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import re
 import sys
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 from ibid.errors import EmptyDocument
 from ibid.reading.builder import DocumentBuilder, normalize_text
@@ -28,12 +29,26 @@ _MAX_LINES: Final = 1000  # of one cell: more come from a quote that nobody clos
 _SAID: Final = re.compile(r"sep=(.)\n")  # how a spreadsheet program says its delimiter
 
 
-class _Record(NamedTuple):
-    """The cells of one record, its number in the file and its first and last line."""
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """The records of a file that aren't blank: their cells, and their numbers from 1 in the file.
 
-    cells: list[str]
-    number: int
-    lines: tuple[int, int]
+    `ends` is the last line of each record in the file, blank ones included, by its number; what
+    comes before the first record ends at `ends[0]`.
+    """
+
+    rows: list[list[str]]
+    numbers: list[int]
+    ends: list[int]
+
+    def tell_lines(self, first: int, last: int) -> tuple[int, int]:
+        """The first and the last line of these records."""
+        return self.ends[self.numbers[first] - 1] + 1, self.ends[self.numbers[last]]
+
+    def name_place(self, first: int, last: int) -> str:
+        """Where these records are found, such as "rows 2-51"."""
+        start, end = self.numbers[first], self.numbers[last]
+        return f"row {start}" if start == end else f"rows {start}-{end}"
 
 
 def read_csv(data: bytes, name: str) -> Document:
@@ -47,50 +62,58 @@ def read_csv(data: bytes, name: str) -> Document:
     source = normalize_text(decode_bytes(data))
     report_pages(len(source) // _CHARACTERS_A_PAGE)
     csv.field_size_limit(sys.maxsize)
+    lines = _split_lines(source)
     said = _SAID.match(source)
-    skipped = said.end() if said else 0
-    delimiter = said[1] if said else _find_delimiter(source, name)
-    records = _parse(source[skipped:], delimiter, line=2 if said else 1) if delimiter else []
-    if not records and not source.strip():
+    delimiter = said[1] if said else _find_delimiter(source, lines, name)
+    if delimiter is None:
+        records = _Records([], [], [0])
+    else:
+        records = _parse(lines[1:], delimiter, before=1) if said else _parse(lines, delimiter)
+    if not records.rows and not source.strip():
         raise EmptyDocument("no text in it")
-    width = _find_width(records)
-    top = next((i for i, record in enumerate(records) if len(record.cells) == width), 0)
-    while top < len(records) - 1 and _is_caption(records[top]):
+    width = _find_width(records.rows)
+    top = next((i for i, cells in enumerate(records.rows) if len(cells) == width), 0)
+    while top < len(records.rows) - 1 and _is_caption(records.rows[top]):
         top += 1
-    if width < 2 or not all(map(_is_caption, records[:top])):
+    if width < 2 or not all(map(_is_caption, records.rows[:top])):
         return build_text(source)
-    return _build(records[:top], records[top:])
+    return _build(records, top)
 
 
-def _build(captions: list[_Record], records: list[_Record]) -> Document:
+def _build(records: _Records, top: int) -> Document:
+    """The document of the records, those above `top` being captions."""
     builder = DocumentBuilder()
-    for record in captions:
-        builder.place = f"row {record.number}"
-        builder.append(BlockKind.PARAGRAPH, " ".join(record.cells), lines=record.lines)
-    header = records[0].cells if is_header(records[0].cells) else None
-    rows = records[1:] if header and len(records) > 1 else records
+    for i, cells in enumerate(records.rows[:top]):
+        builder.place = records.name_place(i, i)
+        builder.append(BlockKind.PARAGRAPH, " ".join(cells), lines=records.tell_lines(i, i))
+    named = is_header(records.rows[top]) and top + 1 < len(records.rows)
+    begin = top + named
     append_rows(
         builder,
-        [record.cells for record in rows],
-        header=header if rows is not records else None,
-        place=lambda first, last: _name_rows(rows[first].number, rows[last].number),
-        lines=lambda first, last: (rows[first].lines[0], rows[last].lines[1]),
+        records.rows[begin:],
+        header=records.rows[top] if named else None,
+        place=lambda first, last: records.name_place(begin + first, begin + last),
+        lines=lambda first, last: records.tell_lines(begin + first, begin + last),
     )
     return builder.build()
 
 
-def _name_rows(first: int, last: int) -> str:
-    return f"row {first}" if first == last else f"rows {first}-{last}"
+def _split_lines(source: str) -> list[str]:
+    r"""The lines with their ends, `\n` alone being one."""
+    lines = [f"{line}\n" for line in source.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
 
 
-def _find_delimiter(source: str, name: str) -> str | None:
+def _find_delimiter(source: str, lines: Sequence[str], name: str) -> str | None:
     """The delimiter that cuts most of the first records into equally many cells; None for none."""
     named = "\t" if name.lower().endswith((".tsv", ".tab")) else ","
-    candidates = sorted(_DELIMITERS, key=lambda delimiter: delimiter != named)
+    found = filter(source.__contains__, _DELIMITERS)
+    candidates = sorted(found, key=lambda delimiter: delimiter != named)
     best, best_score = None, (0.0, 0)
     for delimiter in candidates:
         widths = Counter(
-            len(cells) for cells in islice(_split(source, delimiter), _SAMPLE) if any(cells)
+            len(cells) for cells in islice(_split(lines, delimiter), _SAMPLE) if any(cells)
         )
         if not widths:
             return None
@@ -101,36 +124,49 @@ def _find_delimiter(source: str, name: str) -> str | None:
     return best
 
 
-def _parse(source: str, delimiter: str, *, line: int) -> list[_Record]:
-    """The records that aren't blank, quotes taken for what they are only where they are closed."""
-    records = _number_records(_split(source, delimiter), line)
-    if any(record.lines[1] - record.lines[0] > _MAX_LINES for record in records):
-        return _number_records(_split(source, delimiter, quoting=csv.QUOTE_NONE), line)
+def _parse(lines: Sequence[str], delimiter: str, *, before: int = 0) -> _Records:
+    """The records, quotes taken for what they are only where they are closed.
+
+    So many lines of the file stand `before` them.
+    """
+    records = _number_records(_split(lines, delimiter), before)
+    ends = records.ends
+    if any(ends[number] - ends[number - 1] > _MAX_LINES + 1 for number in records.numbers):
+        return _number_records(_split(lines, delimiter, quoting=csv.QUOTE_NONE), before)
     return records
 
 
-def _split(source: str, delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL) -> Reader:
-    lines = io.StringIO(source, newline="")  # whose idea of a line is that of the csv module
+def _split(
+    lines: Sequence[str], delimiter: str, quoting: Literal[0, 3] = csv.QUOTE_MINIMAL
+) -> Reader:
     return csv.reader(lines, delimiter=delimiter, quoting=quoting, skipinitialspace=True)
 
 
-def _number_records(reader: Reader, line: int) -> list[_Record]:
-    records = []
-    before = 0
-    for number, cells in enumerate(reader, 1):
-        last = reader.line_num
-        if any(map(str.strip, cells)):
-            records.append(_Record(cells, number, (before + line, last + line - 1)))
-        before = last
-    return records
+def _number_records(reader: Reader, before: int) -> _Records:
+    rows, ends = [], [before]
+    for cells in reader:
+        rows.append(cells)
+        ends.append(before + reader.line_num)
+    # The first cell alone tells of nearly all that they aren't blank.
+    numbers = [
+        number
+        for number, cells in enumerate(rows, 1)
+        if cells and (cells[0].strip() or any(map(str.strip, cells)))
+    ]
+    return _Records([rows[number - 1] for number in numbers], numbers, ends)
 
 
-def _find_width(records: list[_Record]) -> int:
+def _find_width(rows: Sequence[list[str]]) -> int:
     """How many cells most of the records have."""
-    widths = Counter(len(record.cells) for record in records if not _is_caption(record))
+    widths = Counter(
+        len(cells)
+        for cells in rows
+        # Two cells with words in them, as in nearly all, and it isn't asked any further.
+        if (len(cells) > 1 and cells[0].strip() and cells[1].strip()) or not _is_caption(cells)
+    )
     return widths.most_common(1)[0][0] if widths else 0
 
 
-def _is_caption(record: _Record) -> bool:
+def _is_caption(cells: list[str]) -> bool:
     """True for a record of one cell: a title or a note rather than a row."""
-    return len(list(islice(filter(None, map(str.strip, record.cells)), 2))) == 1
+    return len(list(islice(filter(None, map(str.strip, cells)), 2))) == 1
