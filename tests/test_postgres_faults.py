@@ -19,6 +19,7 @@ from ibid.settings import load_settings
 from ibid.testing.embedders import HashingEmbedder
 from ibid.testing.index_parts import PUBLIC, analyze_words, commit, find_both, list_ids, put
 from postgres_server import Server, locate, open_postgres, running_server
+from worker_kills import open_place, start_worker
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +144,21 @@ def test_a_sync_goes_on_after_a_restart(
         assert report.unchanged == 5
         assert len(report.added) == 15
         assert library.verify() == []
+
+
+def test_a_worker_whose_server_goes_away_ends_with_its_code(server: Server, address: str) -> None:
+    """Whoever runs it starts it again."""
+    with open_place(address) as library:
+        worker = start_worker(address)
+        while not library.count_workers():
+            assert worker.poll() is None
+            time.sleep(0.05)
+        server.stop()
+        try:
+            assert worker.wait(60) == 4
+        finally:
+            worker.kill()
+            server.start()
 
 
 # -- limits -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import psycopg
 
-from ibid.errors import BadSetting
+from ibid.errors import BadSetting, LibraryUnreachable
 
 if TYPE_CHECKING:
     import procrastinate
@@ -31,6 +31,9 @@ BEATS: Final = 4
 
 PAUSE_SECONDS: Final = 1.0
 """Between the attempts at a file, and between looks at a queue that nobody announced."""
+
+WAIT_SECONDS: Final = 5.0
+"""How long a worker waits for a connection before it ends."""
 
 LONGEST_NAME: Final = 63
 _SUFFIX: Final = "_queue"
@@ -53,7 +56,7 @@ class Turns:
         connector = procrastinate.SyncPsycopgConnector(
             conninfo=self._database.url, kwargs=self._options, min_size=1, max_size=1
         )
-        with self._database.translating(), procrastinate.App(connector=connector).open() as app:
+        with self._translating(), procrastinate.App(connector=connector).open() as app:
             task = app.configure_task(TASK, queue=QUEUE)
             yield lambda number: task.defer(number=number)
 
@@ -72,13 +75,31 @@ class Turns:
         """Take files as their turn comes, until a signal ends it, or with `drain` none waits."""
         procrastinate = self._prepare()
         connector = procrastinate.PsycopgConnector(
-            conninfo=self._database.url, kwargs=self._options, min_size=1, max_size=4
+            conninfo=self._database.url,
+            kwargs=self._options,
+            min_size=1,
+            max_size=4,
+            timeout=WAIT_SECONDS,
         )
         app = procrastinate.App(connector=connector)
         retry = procrastinate.RetryStrategy(wait=int(PAUSE_SECONDS))
         app.task(name=TASK, queue=QUEUE, retry=retry)(lambda number: take(number))
-        with self._database.translating():
+        with self._translating():
             asyncio.run(self._run(app, drain=drain))
+
+    @contextmanager
+    def _translating(self) -> Iterator[None]:
+        """What goes wrong with the queue, as the error of a library."""
+        from procrastinate.exceptions import ConnectorException  # noqa: PLC0415 - an extra
+
+        try:
+            with self._database.translating():
+                yield
+        except ConnectorException as error:
+            raise LibraryUnreachable(
+                f"the queue of {self._database.shown} can't be reached ({error})",
+                hint="look at the server, then start the worker again",
+            ) from error
 
     async def _run(self, app: procrastinate.App, *, drain: bool) -> None:
         async with app.open_async():
