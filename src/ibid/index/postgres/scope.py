@@ -26,8 +26,9 @@ IN_SCOPE: Final = """JOIN revisions r ON r.content = p.content
 """What leads from passages p to the tables of a condition."""
 
 
-NARROW: Final = 1_000
-"""Passages that a filter may leave for them to be listed before anything is ranked."""
+NARROW: Final = (1_000, 0.05, 10_000)
+"""Passages that a filter may leave for them to be listed before anything is ranked: so many, or
+this part of all, but no more than these."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,10 @@ class Within:
         """All rows of the scope in their order; None unless it is narrow and has but few."""
         if self.listed is None and not self.narrow:
             return None
-        rows = self.list_rows(connection, most=NARROW + 1)
-        return rows if len(rows) <= NARROW else None
+        least, part, most = NARROW
+        few = min(max(least, int(part * self.held.passages)), most)
+        rows = self.list_rows(connection, most=few + 1)
+        return rows if len(rows) <= few else None
 
     def list_rows(self, connection: Connection, *, most: int | None = None) -> Numbers:
         """The rows of the scope in their order; of a long list, any `most` of them."""
