@@ -15,6 +15,7 @@ from ibid.reading.markup.html_nodes import (
     collect_raw,
     collect_text,
     is_seen,
+    read_plain_rows,
     read_rows,
     squeeze,
     stand_in,
@@ -113,7 +114,11 @@ def parse_html(source: str) -> LexborHTMLParser:
 
 
 def _find_declared(data: bytes) -> str | None:
-    match = _DECLARED.search(data[:_DECLARED_WITHIN])
+    head = data[:_DECLARED_WITHIN]
+    folded = head.lower()
+    if b"charset" not in folded and b"encoding" not in folded:  # found much faster than by pattern
+        return None
+    match = _DECLARED.search(head)
     return match[1].decode("ascii", "replace") if match else None
 
 
@@ -210,14 +215,13 @@ class _Walker:
             return
         text = squeeze("".join(self._pieces))
         self._pieces.clear()
-        lines = [line.strip() for line in text.split(_LINE_BREAK)]
-        if self._level:
-            text = " ".join(filter(None, lines))
-            if self._level == 1:
-                self.title = self.title or text
-            self.builder.append(BlockKind.HEADING, text, level=self._level)
-        else:
-            self.builder.append(BlockKind.PARAGRAPH, "\n".join(filter(None, lines)))
+        between = " " if self._level else "\n"
+        text = between.join(filter(None, map(str.strip, text.split(_LINE_BREAK))))
+        if self._level == 1:
+            self.title = self.title or text
+        kind = BlockKind.HEADING if self._level else BlockKind.PARAGRAPH
+        if text:
+            self.builder.append(kind, text, level=self._level)
 
     def open_heading(self, node: LexborNode) -> bool:
         """A heading: what comes until its end is its text."""
@@ -261,14 +265,16 @@ class _Walker:
 
     def put_table(self, node: LexborNode) -> bool:
         """A table of data, row by row; one that lays out the page is walked as it is."""
-        if node.attributes.get("role") == "presentation" or any(
-            inner.mem_id != node.mem_id for inner in node.css(_LAYOUT)
+        plain = read_plain_rows(node.html or "")
+        if plain is None and (
+            node.attributes.get("role") == "presentation"
+            or any(inner.mem_id != node.mem_id for inner in node.css(_LAYOUT))
         ):
             return True
-        rows, header = read_rows(node)
+        rows, header = plain or read_rows(node)
         if max(map(len, rows), default=0) < 2:  # a list or a frame rather than a table
             return True
-        for caption in node.css("caption"):
+        for caption in () if plain else node.css("caption"):
             self.builder.append(BlockKind.PARAGRAPH, collect_text(caption))
         self.builder.append(BlockKind.TABLE, format_table(rows, header=header))
         return False

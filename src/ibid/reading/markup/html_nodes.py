@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from html import unescape
 from typing import Final
 
 from selectolax.lexbor import LexborNode
@@ -29,6 +30,13 @@ BLOCKS: Final = _names(
     " caption textarea"
 )
 _CELLS: Final = frozenset({"td", "th"})
+# A tag that stands in no plain table, and the attributes that change nothing in one.
+_NOT_PLAIN: Final = re.compile(r"<(?!/?(?:thead|tbody|tfoot|tr|td|th)>|/table>)")
+_HARMLESS: Final = re.compile(
+    r'<(\w+)(?: (?:class|id|align|valign|width|height|border|scope)="[^"<>]*")+>'
+)
+_BETWEEN: Final = re.compile(r">\s+<")
+_UNEVEN: Final = ("&", "  ", "\t", "\n", "\r", "\f", "\xa0", "\xad")  # in cells that need mending
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.I)
 _SPACE: Final = re.compile(r"[ \t\n\r\f\xa0]+")
 
@@ -37,19 +45,25 @@ def walk(
     root: LexborNode, enter: Callable[[LexborNode], bool], leave: Callable[[LexborNode], None]
 ) -> None:
     """Call `enter` for every node in order, and `leave` after what is in it where that was True."""
-    node = root
+    node: LexborNode = root
+    end = root.mem_id
     while True:
         if enter(node):
-            if node.first_child is not None:
-                node = node.first_child
+            inner = node.first_child
+            if inner is not None:
+                node = inner
                 continue
             leave(node)
-        while node.mem_id == root.mem_id or node.next is None:
-            if node.mem_id == root.mem_id or node.parent is None:
+        while True:
+            after = None if node.mem_id == end else node.next
+            if after is not None:
+                node = after
+                break
+            above = None if node.mem_id == end else node.parent
+            if above is None:
                 return
-            node = node.parent
+            node = above
             leave(node)
-        node = node.next
 
 
 def is_seen(node: LexborNode) -> bool:
@@ -134,6 +148,31 @@ def read_rows(table: LexborNode) -> tuple[list[list[str]], bool]:
         return rows, False
     rows = [[row.get(column, "") for column in columns] for row in grid if any(row.values())]
     return rows, header and bool(grid) and any(grid[0].values())
+
+
+def read_plain_rows(source: str) -> tuple[list[list[str]], bool] | None:
+    """The same of a table by its source as the tree writes it; None where it must be walked.
+
+    That is a table with more than text in its cells, or with one that is empty, spans others or
+    may be hidden.
+    """
+    if "=" in source:
+        source = _HARMLESS.sub(r"<\1>", source)
+    opened = len("<table>") if source.startswith("<table>") else 0
+    if len(source) > MAX_CELLS or _NOT_PLAIN.search(source, opened):
+        return None
+    flat = _BETWEEN.sub("><", source)
+    first = flat.partition("</tr>")[0]
+    header = "<thead><tr>" in first or "<td>" not in first
+    # What belongs to no tag is written as an entity where it looks like one.
+    flat = flat.replace("th>", "td>")
+    rows = [row.partition("</td></tr>")[0].split("</td><td>") for row in flat.split("<tr><td>")[1:]]
+    if any(map(flat.__contains__, _UNEVEN)):
+        rows = [[squeeze(unescape(cell)).strip() for cell in row] for row in rows]
+    else:
+        rows = [list(map(str.strip, row)) for row in rows]
+    full = flat.count("<tr>") == len(rows) and len(set(map(len, rows))) == 1 and all(map(all, rows))
+    return (rows, header) if full else None
 
 
 def _place_cells(row: LexborNode, taken: dict[int, int]) -> dict[int, str]:
