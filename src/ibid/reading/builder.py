@@ -93,6 +93,9 @@ def _join_cells(row: Sequence[str], width: int) -> str:
 
 def join_lines(lines: Iterable[str]) -> str:
     """The lines as one: a space between two, but none where the script is written without."""
+    lines = list(lines)
+    if all(map(str.isascii, lines)):
+        return " ".join(lines)
     joined: list[str] = []
     last = ""
     for line in lines:

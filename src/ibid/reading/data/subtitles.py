@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from html import unescape
 from typing import Final, NamedTuple
 
-from ibid.reading.builder import DocumentBuilder, join_lines, normalize_text
+from ibid.reading.builder import DocumentBuilder, join_lines, join_words, normalize_text
 from ibid.reading.encodings import decode_bytes
 from ibid.reading.pages import report_pages
 from ibid.reading.text import build_text
@@ -17,12 +18,13 @@ _CHARACTERS_A_PAGE: Final = 3000
 _PAUSE_S: Final = 2.0  # silence after which something new begins
 _SHORT: Final = 300  # characters; a shorter paragraph goes on at the end of a sentence
 _LONG: Final = 1200  # characters, after which a paragraph ends wherever it is
-_TIME: Final = r"(?:(\d+):)?(\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
+_TIME: Final = r"((?:\d+:)?\d{1,2}):(\d{2})(?:[.,](\d{1,3}))?"
 _TIMING: Final = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}[^\n]*")
 _NOT_CUES: Final = re.compile(r"(NOTE|STYLE|REGION|WEBVTT)\b")
 _VOICE: Final = re.compile(r"<v(?:\.[\w.]+)?\s+([^<>]+)>")
 _MARKUP: Final = re.compile(r"</?[a-zA-Z][^<>]*>|<[\d:.]+>|\{\\[^{}]*\}")
-_SENTENCE_END: Final = re.compile(r"""[.!?…。！？]["')\]»”’]*$""")
+_SENTENCE_ENDS: Final = tuple(".!?…。！？")
+_CLOSERS: Final = """"')]»”’"""
 
 
 class _Cue(NamedTuple):
@@ -59,7 +61,7 @@ def read_subtitles(data: bytes, name: str) -> Document:
 
 def _parse(source: str) -> Iterator[_Cue]:
     """The cues that show any text, in the order of the file."""
-    lines = [line.rstrip() for line in source.split("\n")]
+    lines = list(map(str.rstrip, source.split("\n")))
     timings = [
         (i, match)
         for i, line in enumerate(lines)
@@ -71,9 +73,8 @@ def _parse(source: str) -> Iterator[_Cue]:
         shown = _take_text(lines[i + 1 : end], last=end == len(lines))
         text = _clean(shown)
         if text and text != before:
-            begin, over = timing.group(1, 2, 3, 4), timing.group(5, 6, 7, 8)
-            lines_of_cue = (i + 1, i + 1 + len(shown))
-            yield _Cue(_as_seconds(*begin), _as_seconds(*over), text, lines_of_cue)
+            start, over = _read_times(timing)
+            yield _Cue(start, over, text, (i + 1, i + 1 + len(shown)))
         before = text
 
 
@@ -82,6 +83,8 @@ def _take_text(lines: list[str], *, last: bool) -> list[str]:
 
     A blank line ends a cue of WebVTT, but in SRT it may stand within one.
     """
+    if len(lines) == 3 and not last and lines[0] and not lines[1] and lines[2]:
+        return lines[:1]  # as of nearly all: one line, a blank one, the name of the next
     if not last and lines[-1:] != [""] and lines[-2:-1] == [""]:
         lines = lines[:-1]
     for i, line in enumerate(lines):
@@ -96,17 +99,30 @@ def _take_text(lines: list[str], *, last: bool) -> list[str]:
 def _clean(lines: list[str]) -> str:
     """The text of a cue in one line, who speaks before what is said."""
     if len(lines) == 1:
-        text = " ".join(lines[0].split())
+        text = join_words(lines[0])
     else:
-        text = join_lines(filter(None, (" ".join(line.split()) for line in lines)))
+        text = join_lines(filter(None, map(join_words, lines)))
     if "<" in text or "{" in text:
         text = _MARKUP.sub("", _VOICE.sub(r"\1: ", text))
     return unescape(text).strip() if "&" in text else text.strip()
 
 
-def _as_seconds(hours: str | None, minutes: str, seconds: str, fraction: str | None) -> float:
-    whole = int(hours or 0) * 3600 + int(minutes) * 60 + int(seconds)
-    return whole + float(f"0.{fraction}") if fraction else whole
+def _read_times(timing: re.Match[str]) -> tuple[float, float]:
+    """The seconds from which and up to which a cue is shown."""
+    minutes, seconds, fraction, end_minutes, end_seconds, end_fraction = timing.groups()
+    start = 60 * _as_minutes(minutes) + int(seconds) + _as_fraction(fraction)
+    return start, 60 * _as_minutes(end_minutes) + int(end_seconds) + _as_fraction(end_fraction)
+
+
+@lru_cache(maxsize=1024)
+def _as_minutes(clock: str) -> int:
+    hours, _, minutes = clock.rpartition(":")
+    return 60 * int(hours or 0) + int(minutes)
+
+
+@lru_cache(maxsize=1024)
+def _as_fraction(digits: str | None) -> float:
+    return float(f"0.{digits or 0}")
 
 
 def _group(cues: list[_Cue]) -> Iterator[list[_Cue]]:
@@ -125,7 +141,7 @@ def _group(cues: list[_Cue]) -> Iterator[list[_Cue]]:
 def _ends(last: _Cue, cue: _Cue, length: int) -> bool:
     if cue.start - last.end >= _PAUSE_S or length >= _LONG:
         return True
-    return length >= _SHORT and _SENTENCE_END.search(last.text) is not None
+    return length >= _SHORT and last.text.rstrip(_CLOSERS).endswith(_SENTENCE_ENDS)
 
 
 def _format_time(seconds: float) -> str:
