@@ -161,7 +161,9 @@ def _is_name(cell: Cell) -> bool:
     return cell.kind != "number" or cell.number in _YEARS
 
 
-def _lay_out(cells: Iterable[Cell], columns: list[int]) -> list[str]:
+def _lay_out(cells: Sequence[Cell], columns: list[int]) -> list[str]:
+    if [cell.column for cell in cells] == columns:
+        return [cell.text for cell in cells]
     texts = {cell.column: cell.text for cell in cells}
     return [texts.get(column, "") for column in columns]
 
@@ -178,6 +180,8 @@ def _leave_out_numbers(rows: list[Row]) -> tuple[list[Row], list[Row]]:
 
 def _has_words(cells: list[Cell]) -> bool:
     needed = max(math.ceil(_MIN_WORDS * len(cells)), 1)
+    if needed == 1 and cells and cells[0].kind == "words" and cells[0].text[:1].isalpha():
+        return True  # as in nearly every row of words
     words = (c for c in cells if c.kind == "words" and any(map(str.isalpha, c.text)))
     return sum(1 for _ in islice(words, needed)) == needed
 

@@ -82,15 +82,18 @@ def _put_row(sheet: Sheet, node: etree._Element, number: int) -> int:
     for child in node:
         if child.tag not in _CELLS:
             continue
-        repeated = max(read_count(child, _REPEATED_CELLS, 1), 1)
+        repeated = 1
+        if child.get(_REPEATED_CELLS):
+            repeated = max(read_count(child, _REPEATED_CELLS, 1), 1)
         inner = list(child)
-        cell = _read_cell(child, inner, column)
+        tags = [one.tag for one in inner]
+        cell = _read_cell(child, inner, tags, column)
         if cell is not None and repeated == 1:
             cells.append(cell)
         elif cell is not None:
             copies = range(column, column + min(repeated, _MAX_REPEATED))
             cells += (cell._replace(column=copy) for copy in copies)
-        if any(one.tag == _COMMENT for one in inner):
+        if _COMMENT in tags:
             sheet.comments += _read_comments(child, f"{name_column(column)}{number}")
         column += repeated
     repeated = max(read_count(node, f"{TABLE}number-rows-repeated", 1), 1)
@@ -99,9 +102,15 @@ def _put_row(sheet: Sheet, node: etree._Element, number: int) -> int:
     return number + repeated
 
 
-def _read_cell(node: etree._Element, inner: list[etree._Element], column: int) -> Cell | None:
-    """What a cell with these nodes in it shows; None for nothing."""
-    text = " ".join([_join(one) for one in inner if one.tag == _PARAGRAPH])
+def _read_cell(
+    node: etree._Element, inner: list[etree._Element], tags: list[str], column: int
+) -> Cell | None:
+    """What a cell with these nodes in it, and their tags, shows; None for nothing."""
+    if len(tags) == 1:
+        text = _join(inner[0]) if tags[0] == _PARAGRAPH else ""
+    else:
+        paragraphs = zip(inner, tags, strict=True)
+        text = " ".join([_join(one) for one, tag in paragraphs if tag == _PARAGRAPH])
     value_type = node.get(_VALUE_TYPE)
     kind: Kind = "words"
     number = 0.0
