@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 from lxml import etree
@@ -64,7 +66,12 @@ def _drop_declaration(source: str) -> str:
 
 def _name(element: etree._Element) -> str:
     """The name of an element without its namespace; empty for an entity."""
-    return element.tag.rpartition("}")[2] if isinstance(element.tag, str) else ""
+    return _drop_namespace(element.tag)
+
+
+@lru_cache(maxsize=1024)
+def _drop_namespace(tag: object) -> str:
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
 
 def _collect_text(element: etree._Element) -> str:
@@ -90,44 +97,57 @@ class _Walker:
         self._flush()
 
     def _visit(self, element: etree._Element, level: int) -> None:
-        attributes = _list_attributes(element)
-        label = " ".join([_name(element), *attributes]) if attributes else _name(element)
-        if not len(element):
-            text = _collect_text(element)
-            if text or attributes:
-                self._lines.append(f"{label}: {text}" if text else label)
-        elif _is_mixed(element):
+        children = list(element)
+        if not children:
+            self._put_leaf(element)
+        elif _is_mixed(element, children):
             self._flush()
             self._builder.append(BlockKind.PARAGRAPH, _collect_text(element))
         else:
             self._flush()
-            if attributes:
-                self._lines.append(label)
-            self._visit_children(element, level)
+            if element.keys():
+                self._lines.append(_label(element))
+            self._visit_children(children, level)
             self._flush()
 
-    def _visit_children(self, element: etree._Element, level: int) -> None:
-        for number, child in enumerate(element):
-            opens = not number and not len(child) and _name(child) in _HEADINGS
-            if opens and (text := _collect_text(child)):
-                self._builder.append(BlockKind.HEADING, text, level=min(level, 6))
-            else:
+    def _visit_children(self, children: list[etree._Element], level: int) -> None:
+        first = children[0]
+        if not len(first) and _name(first) in _HEADINGS and (text := _collect_text(first)):
+            self._builder.append(BlockKind.HEADING, text, level=min(level, 6))
+            del children[0]
+        for child in children:
+            if len(child):
                 self._visit(child, level + 1)
+            else:
+                self._put_leaf(child)
+
+    def _put_leaf(self, element: etree._Element) -> None:
+        """Put the line of an element with no other in it."""
+        label = _label(element)
+        text = join_words(element.text or "")
+        if text:
+            self._lines.append(f"{label}: {text}")
+        elif element.keys():
+            self._lines.append(label)
 
     def _flush(self) -> None:
         self._builder.append(BlockKind.LIST, "\n".join(self._lines))
         self._lines.clear()
 
 
-def _is_mixed(element: etree._Element) -> bool:
+def _is_mixed(element: etree._Element, children: Iterable[etree._Element]) -> bool:
     """True for an element with text of its own beside its elements."""
-    if element.text and not element.text.isspace():
-        return True
-    return any((tail := child.tail) and not tail.isspace() for child in element)
+    own = [element.text, *(child.tail for child in children)]
+    return any(text and not text.isspace() for text in own)
 
 
-def _list_attributes(element: etree._Element) -> list[str]:
-    return [f"{str(key).rpartition('}')[2]}={value!s}" for key, value in element.items()]
+def _label(element: etree._Element) -> str:
+    """The name of an element and its attributes."""
+    name = _name(element)
+    if not element.keys():
+        return name
+    said = (f"{_drop_namespace(str(key))}={value!s}" for key, value in element.items())
+    return " ".join([name, *said])
 
 
 def _put_feed(builder: DocumentBuilder, root: etree._Element) -> str:
