@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -52,6 +53,15 @@ def read_attachments(files: Iterable[tuple[str, Content]]) -> tuple[list[Documen
             documents[id] = replace(document, id=id)
         lines.append(line)
     return list(documents.values()), lines
+
+
+def drop_folders(name: str) -> str:
+    r"""The last part of a name that may be a path, by either slash; `..\\x/y.csv` is y.csv.
+
+    Which folders a file lay in where it was sent says nothing here (RFC 2183, 2.3).
+    """
+    parts = [part for part in re.split(r"[/\\]", name) if part.strip(". ")]
+    return parts[-1] if parts else "file"
 
 
 def make_unique(name: str, taken: Iterable[str]) -> str:

@@ -13,6 +13,7 @@ from email.message import Message
 from typing import Final
 
 from ibid.errors import UnreadableDocument, UnsupportedFormat
+from ibid.reading.attachments import drop_folders
 from ibid.reading.builder import DocumentBuilder
 from ibid.reading.encodings import decode_bytes
 from ibid.reading.mail.letters import (
@@ -208,7 +209,7 @@ class _Opened:
         if not name:
             extension = _BINARY_NAMES.get(kind) or mimetypes.guess_extension(kind) or ""
             name = f"attachment {len(self.attachments) + 1}{extension}"
-        self.attachments.append((name.replace("/", "_"), _payload(part)))
+        self.attachments.append((drop_folders(name), _payload(part)))
 
 
 def _is_sealed(part: Message, kind: str) -> bool:

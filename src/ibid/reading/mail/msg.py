@@ -13,6 +13,7 @@ from olefile import OleFileIO
 from oxmsg.storage import Storage
 
 from ibid.errors import UnreadableDocument, UnsupportedFormat
+from ibid.reading.attachments import drop_folders
 from ibid.reading.encodings import decode_bytes
 from ibid.reading.mail.letters import HEAD_FIELDS, Body, Letter, build_letter
 from ibid.reading.mail.mail import decode_field
@@ -89,7 +90,7 @@ def _open_attachment(storage: Storage) -> tuple[str, bytes | Letter] | None:
         if inner.name == _stream_name(_ATTACHED, _EMBEDDED):
             letter = _open_message(inner, _EMBEDDED_HEADER)
             return name if "." in name else f"{name}.eml", letter
-    return name.replace("/", "_"), properties.binary(_ATTACHED)
+    return drop_folders(name), properties.binary(_ATTACHED)
 
 
 def _stream_name(number: int, kind: int) -> str:

@@ -11,7 +11,7 @@ import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
 from ibid.errors import EmptyDocument, UnreadableDocument
-from ibid.reading.attachments import read_attachments
+from ibid.reading.attachments import drop_folders, read_attachments
 from ibid.reading.builder import DocumentBuilder
 from ibid.reading.pages import report_page, report_pages
 from ibid.reading.pdf import ocr
@@ -162,7 +162,8 @@ def _extract_attachments(pdf: pdfium.PdfDocument) -> Iterator[tuple[str, bytes]]
     for i in range(min(pdf.count_attachments(), _MAX_ATTACHMENTS)):
         try:
             attachment = pdf.get_attachment(i)
-            yield attachment.get_name() or f"attachment {i + 1}", bytes(attachment.get_data())
+            name = attachment.get_name() or f"attachment {i + 1}"
+            yield drop_folders(name), bytes(attachment.get_data())
         except pdfium.PdfiumError:
             continue
 
