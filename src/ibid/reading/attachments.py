@@ -56,7 +56,7 @@ def read_attachments(files: Iterable[tuple[str, Content]]) -> tuple[list[Documen
 
 
 def drop_folders(name: str) -> str:
-    r"""The last part of a name that may be a path, by either slash; `..\\x/y.csv` is y.csv.
+    r"""The last part of a name that may be a path, by either slash; `..\x/y.csv` is y.csv.
 
     Which folders a file lay in where it was sent says nothing here (RFC 2183, 2.3).
     """
