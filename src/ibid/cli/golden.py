@@ -123,7 +123,8 @@ def _list(
 ) -> Outcome:
     from ibid.measuring.shapes import shape_cases
 
-    cases = library.read_golden(options["file"])
+    file = options["file"]
+    cases = library.list_golden(call.principals) if file is None else library.read_golden(file)
     return Outcome({"cases": shape_cases(cases)}, _tell_cases(cases) or "no cases")
 
 

@@ -10,6 +10,7 @@ from ibid.cli.call import Call, Outcome, verb
 from ibid.cli.words import count_words, make_table
 from ibid.cli.writing import show_progress
 from ibid.protocols import Problem
+from ibid.records import OWNER
 from ibid.shapes import shape_difference, shape_outcome, shape_revision, shape_stale
 
 FAILED = 1
@@ -150,6 +151,8 @@ def export_command(call: Call, file: Path) -> Outcome:
     It holds the documents of the last version with access, vectors and sources; earlier versions
     and the log of answers stay behind.
     """
+    if call.principals is not OWNER and call.principals:
+        raise click.UsageError("an export holds the whole library, whoever asks: leave out --as")
     with call.open_library() as library:
         shape = shape_outcome(library.export(file))
     return Outcome(shape, f"{count_words(shape['documents'], 'document')} in {file}")

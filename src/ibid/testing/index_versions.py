@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -210,6 +210,23 @@ class IndexVersionTests:
         assert list_ids(index.snapshot(), ALL) == ["b"]
         commit(index, put("a", "plan three"))
         assert find_both(index.snapshot(), "plan") == {"plan b", shared, "plan three"}
+
+    @pytest.mark.parametrize("erase", ["purge", "vacuum"])
+    def test_what_comes_back_is_for_the_same_people(self, index: Index, erase: str) -> None:
+        """Even when nothing else is left of it; what was public last is public again."""
+        few = frozenset({"group:hr"})
+        commit(index, put("a", "plan one", allow=few), put("b", "plan two", allow=few))
+        commit(index, put("b", "plan two", allow=None))
+        commit(index, SetMetadata("b", make_document("b", "plan two"), {}))
+        if erase == "purge":
+            index.purge(["a", "b"])
+        else:
+            commit(index, RemoveDocument("a"), RemoveDocument("b"))
+            index.vacuum(datetime.now(UTC) + timedelta(days=1))
+        commit(index, put("a", "plan three"), put("b", "plan four"))
+        snapshot = index.snapshot()
+        assert snapshot.document("a", ALL).document.allow == few
+        assert list_ids(snapshot) == ["b"]
 
     def test_reopening_changes_nothing(
         self, index: Index, open_index: Callable[[Path], Index], tmp_path: Path

@@ -14,7 +14,7 @@ from typing import Final
 
 from ibid.errors import LibraryError
 from ibid.index.embedded.graph import fill_mentions
-from ibid.index.embedded.schema import FORMAT, MENTIONS, read_format, transacting
+from ibid.index.embedded.schema import CLOSED, FORMAT, MENTIONS, read_format, transacting
 
 STEPS: Final[Mapping[int, Sequence[str]]] = {
     1: (
@@ -35,7 +35,7 @@ STEPS: Final[Mapping[int, Sequence[str]]] = {
             (SELECT id FROM documents UNION SELECT id FROM contents UNION SELECT id FROM revisions)
         """,
     ),
-    2: ("ALTER TABLE files ADD COLUMN tag TEXT NOT NULL DEFAULT ''",),
+    2: ("ALTER TABLE files ADD COLUMN tag TEXT NOT NULL DEFAULT ''", CLOSED),
 }
 """The statements that lead from each format to the next."""
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from ibid.errors import LibraryLocked, UnknownDocument
+from ibid.index.closed import hash_name
 from ibid.index.embedded import reads, vectors, writes
 from ibid.index.embedded.commit import cluster_segments, read_codes
 from ibid.index.embedded.graph import delete_mentions
@@ -79,11 +80,6 @@ def _erase_documents(
             "SELECT DISTINCT content FROM revisions WHERE document = ?", (document,)
         ).fetchall()
         writes.forget_files_of(connection, document)
-        connection.execute(
-            "INSERT INTO erasures SELECT name, version, removed_in FROM revisions"
-            " WHERE document = ?",
-            (document,),
-        )
         note_erasures(connection, "document = ?", document)
         connection.execute("DELETE FROM revisions WHERE document = ?", (document,))
         erased += erase_contents(connection, [content for (content,) in contents])
@@ -92,11 +88,23 @@ def _erase_documents(
 
 
 def note_erasures(connection: sqlite3.Connection, condition: str, *values: object) -> None:
-    """Note the revisions of which no answer may keep anything; the log of answers reads that."""
+    """Note the revisions of which no answer may keep anything; the log of answers reads that.
+
+    Who they were for is noted too, for the case that the names come back.
+    """
     connection.execute(
         f"INSERT INTO erasures SELECT name, version, removed_in FROM revisions WHERE {condition}",
         values,
     )
+    for name, allow in connection.execute(
+        "SELECT name, (SELECT allow FROM documents d WHERE d.id = document) FROM revisions"
+        f" WHERE {condition} ORDER BY id",
+        values,
+    ).fetchall():
+        if allow is None:
+            connection.execute("DELETE FROM closed WHERE name = ?", (hash_name(name),))
+        else:
+            connection.execute("REPLACE INTO closed VALUES (?, ?)", (hash_name(name), allow))
 
 
 def erase_contents(

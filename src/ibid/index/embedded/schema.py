@@ -38,6 +38,13 @@ CREATE TABLE mentions (          -- the graph: what a passage names; the name st
 ) WITHOUT ROWID;
 """
 
+CLOSED: Final = """
+CREATE TABLE closed (            -- who the documents were for of which nothing else is left
+    name BLOB PRIMARY KEY,       -- a hash of it
+    allow TEXT NOT NULL          -- as in documents
+) WITHOUT ROWID;
+"""
+
 _TABLES: Final = f"""
 CREATE TABLE library (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -151,6 +158,7 @@ CREATE TABLE files (
     PRIMARY KEY (source, path)
 ) WITHOUT ROWID;
 
+{CLOSED}
 CREATE TABLE erasures (          -- purged documents that the answers may still have to forget
     name TEXT NOT NULL,
     version INTEGER NOT NULL,    -- as in revisions

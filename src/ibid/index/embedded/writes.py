@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
+from ibid.index.closed import hash_name
 from ibid.index.codec import dump_blocks, dump_json, read_allow
 from ibid.index.columns import signed
 from ibid.index.embedded.graph import insert_mentions
@@ -103,11 +104,16 @@ def insert_document(connection: sqlite3.Connection, source: str | None) -> int:
 
 def read_last_access(connection: sqlite3.Connection, name: str) -> frozenset[str] | None:
     """Who could see the last document of this name, which is no more; None: everyone."""
-    found = connection.execute(
-        "SELECT d.allow FROM revisions r JOIN documents d ON d.id = r.document"
-        " WHERE r.name = ? ORDER BY r.id DESC LIMIT 1",
-        (name,),
-    ).fetchone()
+    found = (
+        connection.execute(
+            "SELECT d.allow FROM revisions r JOIN documents d ON d.id = r.document"
+            " WHERE r.name = ? ORDER BY r.id DESC LIMIT 1",
+            (name,),
+        ).fetchone()
+        or connection.execute(
+            "SELECT allow FROM closed WHERE name = ?", (hash_name(name),)
+        ).fetchone()
+    )
     return read_allow(found[0]) if found is not None else None
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ibid.index.closed import hash_name
 from ibid.index.codec import dump_json
 from ibid.index.postgres.bulk import insert_rows
 from ibid.index.postgres.database import is_storable
@@ -25,6 +26,11 @@ FROM (SELECT name, document, max(id) AS last FROM revisions WHERE name = ANY (%s
 JOIN documents d ON d.id = b.document
 LEFT JOIN revisions l ON l.document = b.document AND l.removed_in IS NULL
 ORDER BY b.last
+"""
+
+_LOOK_UP_CLOSED = """
+SELECT n.name, c.allow FROM unnest(%b::text[], %b::bytea[]) AS n (name, hash)
+JOIN closed c ON c.name = n.hash
 """
 
 
@@ -50,9 +56,11 @@ class Bearer:
 
 @dataclass(slots=True)
 class Bearers:
-    """The documents by the names that they bear or bore, the last one last."""
+    """The documents by the names that they bear or bore, the last one last; `closed` tells who
+    those were for of which nothing else is left."""
 
     by_name: dict[str, list[Bearer]]
+    closed: Mapping[str, frozenset[str]] = field(default_factory=dict)
     said: dict[int, str] = field(default_factory=dict)
     """What was said by hand of the documents that are set anew, as JSON."""
     restricted: dict[int, Bearer] = field(default_factory=dict)
@@ -68,7 +76,7 @@ class Bearers:
     def read_last_access(self, name: str) -> frozenset[str] | None:
         """Who may see the last document of this name; None: everyone, or there was none."""
         known = self.by_name.get(name)
-        return known[-1].allow if known else None
+        return known[-1].allow if known else self.closed.get(name)
 
     def bear(self, name: str, bearer: Bearer, live: LiveRevision) -> None:
         """Let a document have this name and revision from now on."""
@@ -125,14 +133,15 @@ def find_bearers(connection: Connection, names: Iterable[str]) -> Bearers:
     """The documents that bear, or ever bore, one of these names."""
     by_name: dict[str, list[Bearer]] = {}
     by_id: dict[int, Bearer] = {}
-    for name, id, allow, revision, live_name, content in connection.execute(
-        _LOOK_UP, (sorted({name for name in names if is_storable(name)}),)
-    ):
+    asked = sorted({name for name in names if is_storable(name)})
+    found = connection.execute(_LOOK_UP, (asked,))
+    gone = connection.execute(_LOOK_UP_CLOSED, (asked, [*map(hash_name, asked)]))
+    for name, id, allow, revision, live_name, content in found:
         live = None if revision is None else LiveRevision(revision, live_name, content)
         seen_by = None if allow is None else frozenset(allow)
         bearer = by_id.setdefault(id, Bearer(id, seen_by, live))
         by_name.setdefault(name, []).append(bearer)
-    return Bearers(by_name)
+    return Bearers(by_name, {name: frozenset(allow) for name, allow in gone})
 
 
 def _write_array(principals: frozenset[str] | None) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ibid.errors import FormatTooNew, LibraryError, LibraryNotFound
-from ibid.index.postgres.schema import FIRST_ROWS, FORMAT, POLICIES, QUEUE, READER, TABLES
+from ibid.index.postgres.schema import CLOSED, FIRST_ROWS, FORMAT, POLICIES, QUEUE, READER, TABLES
 
 if TYPE_CHECKING:
     import psycopg
@@ -40,6 +40,7 @@ STEPS: Final[Mapping[int, Sequence[str]]] = {
         *(_PACK.format(table=table) for table in ("postings", "document_postings")),
         f"GRANT SELECT ON postings, document_postings TO {READER}",
         QUEUE,
+        CLOSED,
     ),
 }
 """The statements that lead from each format to the next."""

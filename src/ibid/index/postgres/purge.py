@@ -7,6 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import UnknownDocument
+from ibid.index.closed import hash_name
 from ibid.index.postgres import reads, writes
 from ibid.index.postgres.database import is_storable
 from ibid.index.postgres.postings import erase_postings
@@ -65,11 +66,27 @@ def _find_identities(connection: Connection, id: str) -> list[int]:
 
 
 def note_erasures(connection: Connection, condition: str, *values: object) -> None:
-    """Note the revisions of which no answer may keep anything; the log of answers reads that."""
+    """Note the revisions of which no answer may keep anything; the log of answers reads that.
+
+    Who they were for is noted too, for the case that the names come back.
+    """
     connection.execute(
         f"INSERT INTO erasures SELECT name, version, removed_in FROM revisions WHERE {condition}",
         values,
     )
+    last: dict[str, list[str] | None] = dict(
+        connection.execute(
+            "SELECT name, (SELECT allow FROM documents d WHERE d.id = document) FROM revisions"
+            f" WHERE {condition} ORDER BY id",
+            values,
+        ).fetchall()
+    )
+    connection.execute("DELETE FROM closed WHERE name = ANY (%s)", ([*map(hash_name, last)],))
+    with connection.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO closed VALUES (%s, %s)",
+            [(hash_name(name), allow) for name, allow in last.items() if allow is not None],
+        )
 
 
 def erase_contents(connection: Connection, contents: Sequence[int]) -> int:

@@ -22,7 +22,16 @@ READER: Final = "ibid_reader"
 CALLER: Final = "ibid.principals"
 """The setting of a transaction that names its caller's principals, for the policies."""
 
-TABLES: Final = """
+CLOSED: Final = """
+CREATE TABLE closed (                      -- who the documents were for of which nothing is left
+    name bytea PRIMARY KEY,                -- a hash of it
+    allow text[] NOT NULL
+);
+"""
+
+TABLES: Final = (
+    CLOSED
+    + """
 CREATE TABLE library (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     format integer NOT NULL,
@@ -223,6 +232,7 @@ CREATE TABLE staged_contents (
 );
 CREATE TABLE staged_vectors (text_hash bytea PRIMARY KEY, embedding halfvec NOT NULL);
 """
+)
 
 QUEUE: Final = """
 CREATE TABLE runs (                        -- syncs whose files are taken in by workers

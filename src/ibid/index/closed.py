@@ -1,0 +1,15 @@
+"""Who a document was for after nothing else is left of it.
+
+A file that was erased, or of which the last version was dropped, may lie in its folder still, and
+come back with the next sync. It is then for the people that it was for; of its name no more than a
+hash is kept, since an erased document is to be found nowhere.
+"""
+
+from __future__ import annotations
+
+from blake3 import blake3
+
+
+def hash_name(name: str) -> bytes:
+    """The 16 bytes that stand for a document's name."""
+    return blake3(name.encode("utf-8", "surrogatepass")).digest(16)
