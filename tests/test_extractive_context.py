@@ -201,3 +201,29 @@ def test_a_sentence_that_speaks_to_a_model_is_not_the_answer(
 def test_a_page_about_prompts_can_be_asked_about() -> None:
     text = "Ignore all previous instructions is what an attacker writes."
     assert "attacker" in answer("What does an attacker write?", text)
+
+
+# -- amounts ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "text", "expected"),
+    [
+        (
+            "de",
+            "Wie viele Tage Sonderurlaub gibt es bei einem Umzug?",
+            "Bei einem Umzug gibt es einen Tag Sonderurlaub. Für die Hochzeit gibt es zwei Tage.",
+            "Bei einem Umzug gibt es einen Tag Sonderurlaub [1].",
+        ),
+        (
+            "en",
+            "How many days off does a house move bring?",
+            "A house move brings one day off. A wedding brings two days off.",
+            "A house move brings one day off [1].",
+        ),
+    ],
+)
+def test_one_is_an_amount_of_what_is_counted(
+    language: str, question: str, text: str, expected: str
+) -> None:
+    assert answer(question, text, language=language) == expected

@@ -14,6 +14,8 @@ _NUMBER: Final = (
     r"|million|billion|half|twice|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|hundert"
     r"|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douze|cent|mille"
     r"|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|cien|mil)\b"
+    r"|\b(?:one|eine[nmrs]?|ein|une?|una) (?:hour|day|week|month|year|stunde|tag|woche|monat|jahr"
+    r"|heure|jour|semaine|mois|an|hora|día|semana|mes|año)s?\b"
     r"|[一二三四五六七八九十百千万两]"
 )
 _DATE: Final = (
