@@ -227,10 +227,19 @@ def _weigh_piece(pieces: Sequence[Piece], place: int, other: int) -> float:
     lone = all(is_fragment(piece) for piece in between if piece is not pieces[place])
     if other < place and pieces[place].text.startswith("|"):
         return FRAGMENT_BEFORE  # a row of a table speaks of one thing
+    if other > place and _is_apart(pieces, place, other):
+        return FRAGMENT_BEFORE
     if other < place:
         short = len(pieces[place].content) <= 2
         return FRAGMENT_BEFORE if lone else ELLIPSIS_BEFORE if short else BEFORE
     return FRAGMENT_AFTER if lone else AFTER
+
+
+def _is_apart(pieces: Sequence[Piece], place: int, other: int) -> bool:
+    """Whether a piece is what the other speaks of, with only an apposition between the two."""
+    opens = place == 0 or pieces[place - 1].sentence != pieces[place].sentence
+    apposed = other == place + 2 and pieces[place + 1].text[0] == pieces[other].text[0] == ","
+    return opens and apposed and all(map(is_fragment, pieces[place:other]))
 
 
 _RELATIVE: Final = re.compile(

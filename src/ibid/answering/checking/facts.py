@@ -23,6 +23,9 @@ from ibid.language.analyzer import content_terms
 _WORD: Final = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 _ELIDED_WORD: Final = re.compile(r"[^\W_]+")
 _DENSE_WORD: Final = re.compile("[ァ-ヺー]+|[a-zA-Z]+|[㐀-鿿々]")
+_SENTENCE_END: Final = re.compile(r"(?:(?<!\b[A-Z])\.|[!?])(?=\s)|[。！？\n]")
+"""The point behind a single capital is that of an initial, or of a title: M. Perrin."""
+
 _QUOTATION: Final = re.compile(
     r"(?<!\w)\"(?=\S)([^\"\n]+)\"(?!\w)"
     r"|“([^”\n]+)”|„([^“”\n]+)[“”]|«([^»\n]+)»|「([^」\n]+)」"
@@ -226,10 +229,11 @@ def _cut_pieces(
     leads = {word.start + len(word.text) for word in words if _LEADS & {*word.signs}}
     cuts = [m.start() for m in lexicon.joints.finditer(bare)]
     cuts = [cut for cut in cuts if len(bare[:cut].rstrip()) not in leads]
-    sentence_ends = [match.end() for match in re.finditer(r"[.!?](?=\s)|[。！？\n]", bare)]
+    sentence_ends = [match.end() for match in _SENTENCE_END.finditer(bare)]
     edges = sorted({0, len(text), *cuts, *sentence_ends})
     framed = -1
     before: Piece | None = None
+    denied: Word | None = None
     for start, end in pairwise(edges):
         inside = sorted((w for w in words if start <= w.start < end), key=lambda w: w.start)
         inside = _join_verb(text[start:end], inside, lexicon)
@@ -247,6 +251,8 @@ def _cut_pieces(
         piece = Piece(text[start:end], tuple(inside), held, frozenset(signs), sentence, opposes)
         if before is not None and before.sentence == sentence:
             piece = _complete(piece, before)
+            piece = _deny_too(piece, denied, lexicon)
+        denied = _find_spreading(piece)
         before = piece
         yield turn_limits(piece)
 
@@ -269,6 +275,30 @@ def _join_verb(text: str, words: list[Word], lexicon: Lexicon) -> list[Word]:
     joined = replace(verb, terms=terms, senses=senses)
     return [joined if word is verb else word for word in words[:-1]]
 
+
+def _find_spreading(piece: Piece) -> Word | None:
+    """The negation of a piece that holds for what "or" adds to it; none of a condition."""
+    if "not" not in piece.signs or {"condition", "free"} & piece.signs:
+        return None
+    plain = (w for w in piece.words if "not" in w.signs and "lacking" not in w.signs)
+    return next(plain, None)
+
+
+def _deny_too(piece: Piece, denied: Word | None, lexicon: Lexicon) -> Piece:
+    """A piece with the negation of the one in front, where it adds to that: not A or B.
+
+    What has a subject, a modal or a negation of its own is a statement of its own.
+    """
+    tokens = piece.text.lower().split()
+    own = _OWN & piece.signs or tokens[1:2] and tokens[1] in lexicon.pronouns
+    if denied is None or own or tokens[0] not in _OR:
+        return piece
+    return replace(piece, words=(denied, *piece.words), signs=piece.signs | {"not"})
+
+
+_OR: Final = frozenset({"or", "oder", "ou", "o", "u"})
+_OWN: Final = frozenset({"not", "forbid", "free", "must", "may", "should", "perhaps", "condition"})
+"""Signs by which a piece states something by itself."""
 
 _LEADS: Final = frozenset({"except", "include", "only", "despite"})
 """Signs of words that speak of what a joint behind them opens: except when it rains."""

@@ -20,7 +20,7 @@ _SURNAMES: Final = (
 _CHINESE_NAME: Final = re.compile(
     rf"(?:[是由为為、和与與对對向叫,。:：，]|\A|创始人|负责人|经理|主任|馆长|教授|老师|作者|医生|校长)"
     rf"(?P<name>[{_SURNAMES}][㐀-鿿]{{1,2}}?)"
-    r"(?=[,。、.;，]|\Z|\[|\d|[在于是和与的说任创担先女领负管设写发为将被及]|表示|提出|出生|教授|老师)"
+    r"(?=[,。、.;，]|\Z|\[|\d|[在于是和与的说任创担先女主领负管设写发为将被及]|表示|提出|出生|教授|老师)"
 )
 _CHINESE_PLACE: Final = re.compile(
     "[在于到从去往位至](?P<name>(?![年于])[㐀-鿿]{2,3}?)(?=成立|举行|召开|市|省|县|工作|开设|出生|建|设|创|开|运|的|[,。，]|\\Z)"
@@ -107,7 +107,11 @@ def _touch(text: str, first: re.Match[str], second: re.Match[str]) -> bool:
 
 def _opens_sentence(text: str, position: int) -> bool:
     before = text[:position].rstrip(" \t\n\"'“„«([*_#-")
-    return not before or before[-1] in ".!?:|。"
+    return not before or (before[-1] in ".!?:|。" and not _INITIAL.search(before))
+
+
+_INITIAL: Final = re.compile(r"\b[A-Z]\.\Z")
+"""A title or the first letter of a name, whose point ends nothing."""
 
 
 def read_dense_names(text: str, language: str) -> list[str]:

@@ -295,10 +295,19 @@ def _check_agents(
     agents = {w for w, signs in load_lexicon(language).signs.items() if "agent" in signs}
     names = [key for key in ours if key in theirs and ours[key].word.text in alignment.claim.names]
     for one, other in combinations(names, 2):
+        texts = (alignment.claim.text, ours), (alignment.evidence.text, theirs)
+        if any(_part_clauses(text, roles[one], roles[other]) for text, roles in texts):
+            continue  # each does something else
         actors = [_find_actor(roles[one], roles[other], agents) for roles in (ours, theirs)]
         if None not in actors and actors[0] != actors[1]:
             return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
     return None
+
+
+def _part_clauses(text: str, one: _Role, other: _Role) -> bool:
+    """Whether a comma of Chinese or Japanese stands between two, so that each has a clause."""
+    start, end = sorted((one.place, other.place))
+    return "，" in text[start:end] or "。" in text[start:end]
 
 
 def _check_parties(alignment: Alignment) -> str | None:
