@@ -32,12 +32,17 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"\b(?:{'|'.join(spaced)})\b|{'|'.join(dense)}", re.IGNORECASE)
 
 
+_SURNAME: Final = re.compile(r"\s+[A-ZÀ-Þ][a-zà-ÿ]+")
+
+
 def read_members(text: str, language: str | None) -> Iterator[Fact]:
     """The members of closed sets in a text; single Han characters, which make words, aside."""
     for match in _pattern().finditer(text):
         word = match[0].lower()
         if match[0][0].isupper() and language != "de" and text[: match.start()].strip():
             continue  # a name: Ms Winter, the White family
+        if match[0][0].isupper() and language != "de" and _SURNAME.match(text, match.end()):
+            continue  # one that opens its sentence: Rose Miller
         if _LANGUAGES_APART.get(word, language or "en") == (language or "en"):
             family, number = _members()[word]
             yield Fact(family, (float(number),), match[0], *match.span())

@@ -77,9 +77,9 @@ _PREFIXED: Final = re.compile(
 
 
 def denies_twice(pieces: Sequence[Piece]) -> bool:
-    """Whether a sentence denies what is without something: nobody without a card."""
+    """Whether a sentence denies what is without something: nobody without, or unless, a card."""
     words = [word for piece in pieces for word in piece.words]
-    lacking = [word for word in words if "lacking" in word.signs]
+    lacking = [word for word in words if {"lacking", "unless"} & {*word.signs}]
     denials = [w for w in words if {"not", "forbid"} & {*w.signs} and w not in lacking]
     return bool(lacking and denials)
 

@@ -86,9 +86,19 @@ def find_denied_detail(alignment: Alignment) -> str | None:
             continue
         for said in alignment.claim_clauses:
             stated = all(any(one & word.keys for word in said.words) for one in keys)
-            if stated and not denies(said):
+            if stated and not denies(said) and not _lacks(said, keys):
                 return "the passage denies what the claim states"
     return None
+
+
+def _lacks(clause: Piece, keys: Sequence[frozenset[Key]]) -> bool:
+    """Whether a word of these stands beside one that says that it is lacking: sugar-free."""
+    words = clause.words
+    return any(
+        "lacking" in word.signs and any(one & near.keys for one in keys)
+        for place, word in enumerate(words)
+        for near in words[max(place - 1, 0) : place + 2]
+    )
 
 
 def find_excluded(alignment: Alignment) -> str | None:

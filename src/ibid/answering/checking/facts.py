@@ -209,6 +209,8 @@ def _read_words(text: str, lexicon: Lexicon, language: str | None) -> Iterator[W
 def _read_word(match: re.Match[str], lexicon: Lexicon, language: str | None) -> Word:
     word = match[0].lower().replace("’", "'")
     signs = lexicon.signs.get(word, ())
+    if word == "free" and match.string[match.start() - 1 : match.start()] == "-":
+        signs = ("not", "lacking")  # sugar-free
     if word.endswith("n't"):
         signs = (*lexicon.signs.get(word[:-3], ()), *(() if signs else ("not",)), *signs)
     terms = frozenset(content_terms(match[0], language)) if not signs else frozenset[str]()

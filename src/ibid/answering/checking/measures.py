@@ -239,9 +239,11 @@ def _multiples() -> Mapping[str, tuple[float, str]]:
 def _multiple_pattern() -> re.Pattern[str]:
     words = sorted(_multiples(), key=len, reverse=True)
     dense = "|".join(re.escape(word) for word in words if _DENSE.match(word))
-    spaced = "|".join(re.escape(word) for word in words if not _DENSE.match(word))
+    spaced = [re.escape(word) for word in words if not _DENSE.match(word)]
+    phrases = "|".join(word for word in spaced if " " in word)
+    single = "|".join(word for word in spaced if " " not in word)
     ordered = r"(?<!first )(?<!second )(?<!other )(?<!erste )(?<!zweite )"
-    return re.compile(rf"{ordered}\b(?:{spaced})\b(?! past)|{dense}", re.IGNORECASE)
+    return re.compile(rf"\b(?:{phrases}|{ordered}(?:{single}))\b(?! past)|{dense}", re.IGNORECASE)
 
 
 def _read_ratios(text: str) -> Iterator[Fact]:
@@ -291,6 +293,22 @@ def _join_ranges(text: str, facts: Sequence[Fact]) -> list[Fact]:
         else:
             joined.append(fact)
     return joined
+
+
+def derive_changes(text: str, facts: Sequence[Fact]) -> Iterator[Fact]:
+    """The range that a change makes whose end is told first: to 8 from 5."""
+    for end, start in pairwise(facts):
+        alike = end.family == start.family and len(end.value) == len(start.value) == 1
+        if alike and end.unit and _TO.search(text, 0, end.start) and _FROM.fullmatch(
+            text, end.end, start.start
+        ):
+            span = end.start, start.end
+            value = start.value + end.value
+            yield Fact(end.family, value, text[slice(*span)], *span, unit=DERIVED)
+
+
+_TO: Final = re.compile(r"\b(?:to|auf|à|a)\s+\Z", re.IGNORECASE)
+_FROM: Final = re.compile(r",?\s+(?:(?:up|down)\s+)?(?:from|von|contre|desde)\s+", re.IGNORECASE)
 
 
 def _makes_range(text: str, last: Fact, fact: Fact) -> bool:
@@ -356,4 +374,6 @@ def _bounds_agree(claim: Fact, evidence: Fact) -> bool:
         strict = claim.family not in ("time", "date", "s", "month")
         return said[0] == held[0] and (said == held or not strict)
     timed = claim.family in ("time", "date", "s", "month")
+    if said == ">=" and len(claim.value) == 2:
+        return True  # from five to eight
     return not said or said == "<=" or (said == ">=" and timed)

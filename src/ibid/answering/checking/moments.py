@@ -129,6 +129,7 @@ def read_dates(text: str) -> Iterator[Fact]:
             month = parts.get("m", "0")
             number = int(month) if month.isdigit() else _months()[month.lower()]
             if number <= 12:
+                yield from _read_first_day(text, match, parts, number)
                 value = (float(parts.get("y", 0)), float(number), float(parts.get("d", 0)))
                 taken.append(range(*match.span()))
                 yield Fact("date", value, text[slice(*match.span())].strip(), *match.span())
@@ -140,6 +141,23 @@ def read_dates(text: str) -> Iterator[Fact]:
         counts = find_unit(text, match.end())
         if not counts and not any(match.start() in span for span in taken):
             yield Fact("date", (float(match["y"]), 0.0, 0.0), match[0], *match.span())
+
+
+def _read_first_day(
+    text: str, match: re.Match[str], parts: Mapping[str, str], month: int
+) -> Iterator[Fact]:
+    """The first day of a span that names its month once, at the end: 18 to 20 July."""
+    before = _FIRST_DAY.search(text, 0, match.start())
+    if before and "d" in parts and int(before["day"]) < int(parts["d"]):
+        value = float(parts.get("y", 0)), float(month), float(before["day"])
+        yield Fact("date", value, before["day"], *before.span("day"))
+
+
+_FIRST_DAY: Final = re.compile(
+    r"(?<![\w.:,/$€£-])(?P<day>\d{1,2})(?:st|nd|rd|th|er|\.)?"
+    r"(?:\s?[-–—]\s?|\s+(?:to|until|till|through|bis|au|al?)\s+)(?:the\s+)?\Z",
+    re.IGNORECASE,
+)
 
 
 def _read_east_dates(text: str) -> Iterator[Fact]:

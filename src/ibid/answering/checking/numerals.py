@@ -227,6 +227,8 @@ def _number_words(language: str) -> Mapping[str, float]:
             for name, scale in (("hundert", 100.0), ("tausend", 1_000.0))
             for rest, m in {"": 0.0, **words}.items()
         }
+    if language == "es":
+        words |= {f"{w[:-2]}as": n for w, n in words.items() if w.endswith("cientos") or n == 500}
     if language == "fr":
         words["vingts"] = 20.0
     return {**words, **_SCALES[language], _DOZENS[language]: 12.0, **_ABOUT.get(language, {})}

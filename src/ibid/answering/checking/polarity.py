@@ -117,7 +117,7 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
         turned = False  # what is excepted is no statement
     if "free" in said.signs | held.signs and {"must", "may"} & (said.signs | held.signs):
         turned = False  # left to the modals
-    if turned and are_complements(said, held):
+    if turned and (are_complements(said, held) or _lacks_the_same(said, held)):
         turned = False
     if not turned and not flipped and not denies(said) and _refuses(said, held, alignment):
         return "the passage denies what the claim states"
@@ -131,6 +131,19 @@ def _compare_polarity(said: Piece, held: Piece, alignment: Alignment) -> str | N
         return None
     one, other = ("claim", "passage") if denies(said) else ("passage", "claim")
     return f"the {one} denies what the {other} states"
+
+
+def _lacks_the_same(said: Piece, held: Piece) -> bool:
+    """Whether one opens with what it is without, and the other denies it; or denies its denial.
+
+    "No consent" is "without consent", and what is not unusual is normal.
+    """
+    plain, denying = (held, said) if denies(said) else (said, held)
+    if plain.words and "lacking" in plain.words[0].signs:
+        return True
+    known = frozenset().union(*(word.terms for word in plain.words))
+    denied = find_denied(denying)
+    return denied is not None and is_prefixed(denied.text) and not denied.terms & known
 
 
 def _names_sides(clause: Piece) -> bool:
@@ -187,7 +200,7 @@ def meets_otherwise(said: Piece, held: Piece, alignment: Alignment) -> bool:
         return True
     twice = denies_twice(alignment.claim.pieces), denies_twice(around)
     for one, other, double in ((ours, theirs, twice[0]), (theirs, ours, twice[1])):
-        if double and "lacking" not in other and {"only", "must", "condition"} & other:
+        if double and not {"lacking", "unless"} & other and {"only", "must", "condition"} & other:
             return True
         if "only" in one and "only" not in other and {"not", "forbid"} & other:
             return any(is_prefixed(word.text) for word in (*said.words, *held.words))

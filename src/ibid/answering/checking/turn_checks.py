@@ -39,9 +39,21 @@ def check_modals(alignment: Alignment, passage: Facts) -> str | None:
     return compare_clauses(
         alignment,
         lambda said, held: (
-            None if meets_otherwise(said, held, alignment) else _compare_modals(said, held)
+            None
+            if meets_otherwise(said, held, alignment) or _is_phrase(said, alignment)
+            else _compare_modals(said, held)
         ),
     )
+
+
+def _is_phrase(said: Piece, alignment: Alignment) -> bool:
+    """Whether a clause only opens one that has a modal: with a card, you may enter."""
+    clauses = alignment.claim_clauses
+    after = clauses[clauses.index(said) + 1 :][:1]
+    tokens = said.text.lower().split()
+    led = tokens[0] in load_lexicon(alignment.claim.language).prepositions
+    stated = after and after[0].sentence == said.sentence and after[0].text[0] == ","
+    return led and not said.facts and bool(stated) and read_modal(after[0]) is not None
 
 
 def read_modal(clause: Piece) -> str | None:
