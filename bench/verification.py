@@ -3,7 +3,7 @@
     python bench/verification.py [FILE…] [--wrong]
 
 A file holds one claim a line: sources, claim with its marker, the right verdict, and the kind of
-change that was made to it. Without one all four in tests/ are read.
+change that was made to it. Without one all five in tests/ are read.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ibid.answering.verify import verify_claims
 from ibid.records import Citation, DocumentInfo, Hit, Passage, Verdict
 
 TESTS = Path(__file__).parent.parent / "tests"
-SETS = tuple(TESTS / f"claims_{part}.jsonl" for part in ("own", "held", "third", "fourth"))
+SETS = tuple(TESTS / f"claims_{part}.jsonl" for part in ("own", "held", "third", "fourth", "fifth"))
 NEVER = ("number", "date", "name", "negation")
 
 

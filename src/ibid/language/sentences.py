@@ -22,6 +22,8 @@ _LINE_BREAK: Final = re.compile(rf"\n(?=[^\S\n]*(?:\n|\||#{{1,6}}[^\S\n]|{_LIST_
 """A new line that begins a list item, a table row, a heading or an empty line."""
 
 _BARE_MARKER: Final = re.compile(_LIST_MARKER)
+_HOUR: Final = re.compile(r"\d\s?[ap]\.m\.\Z", re.IGNORECASE)
+_ZONE: Final = re.compile(r"(?:UTC|GMT|[A-Z]{1,3}[SD]?T)\b")
 _RULE: Final = re.compile(r"(?<=[.!?])\s+")
 
 
@@ -87,9 +89,10 @@ def _join_pieces(text: str, pieces: Iterator[tuple[int, int]]) -> list[tuple[int
 
 
 def _belongs_together(text: str, before: tuple[int, int], start: int) -> bool:
-    """Whether a cut fell inside a name such as `os.path`, or after the number of a list item."""
+    """Whether a cut fell in a name such as `os.path`, after a list item's number, in 2 a.m. UTC."""
     touching = before[1] == start and text[start - 1] in ".!?" and text[start].isascii()
-    return touching or _BARE_MARKER.fullmatch(text, *before) is not None
+    hour = _HOUR.search(text, *before) and _ZONE.match(text, start)
+    return touching or bool(hour) or _BARE_MARKER.fullmatch(text, *before) is not None
 
 
 def _trim(text: str, start: int, end: int) -> tuple[int, int]:

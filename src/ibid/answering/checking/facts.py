@@ -210,7 +210,7 @@ def _read_word(match: re.Match[str], lexicon: Lexicon, language: str | None) -> 
     word = match[0].lower().replace("’", "'")
     signs = lexicon.signs.get(word, ())
     if word == "free" and match.string[match.start() - 1 : match.start()] == "-":
-        signs = ("not", "lacking")  # sugar-free
+        return Word(match[0], match.start(), frozenset(), (), ("not", "lacking"))  # sugar-free
     if word.endswith("n't"):
         signs = (*lexicon.signs.get(word[:-3], ()), *(() if signs else ("not",)), *signs)
     terms = frozenset(content_terms(match[0], language)) if not signs else frozenset[str]()
@@ -264,7 +264,9 @@ def _join_verb(text: str, words: list[Word], lexicon: Lexicon) -> list[Word]:
     ends = text.rstrip(" .,;:!?\n").split(" ")[-1]
     if len(words) < 3 or ends not in lexicon.particles or words[-1].text != ends:
         return words
-    verb = next((word for word in words[:-1] if word.terms and word.text[0].islower()), None)
+    verbs = [word for word in words[:-1] if word.terms and word.text[0].islower()]
+    known = (w for w in verbs if lexicon.senses.get(words[-1].text + w.text.lower()))
+    verb = next(known, verbs[0] if verbs else None)
     if verb is None and words[0].terms:
         verb = words[0]  # Schalten Sie … aus
     if verb is None:
@@ -292,8 +294,8 @@ def _deny_too(piece: Piece, denied: Word | None, lexicon: Lexicon) -> Piece:
     What has a subject, a modal or a negation of its own is a statement of its own.
     """
     tokens = piece.text.lower().split()
-    own = _OWN & piece.signs or tokens[1:2] and tokens[1] in lexicon.pronouns
-    if denied is None or own or tokens[0] not in _OR:
+    own = tokens[1:2] and tokens[1] in lexicon.pronouns
+    if denied is None or own or _OWN & piece.signs or tokens[0] not in _OR:
         return piece
     return replace(piece, words=(denied, *piece.words), signs=piece.signs | {"not"})
 

@@ -9,7 +9,13 @@ from typing import Final
 
 from ibid.answering.checking.bounds import find_bound
 from ibid.answering.checking.closed import read_members
-from ibid.answering.checking.measures import Fact, derive_changes, derive_shares, find_unit, read_quantities
+from ibid.answering.checking.measures import (
+    Fact,
+    derive_changes,
+    derive_shares,
+    find_unit,
+    read_quantities,
+)
 from ibid.answering.checking.moments import derive_years, read_dates, read_times, read_weekdays
 
 _IDENTIFIER: Final = re.compile(
@@ -61,7 +67,11 @@ def read_figures(text: str, language: str | None) -> tuple[list[Fact], list[str]
         fact, span = _bound_fact(text, fact)
         facts.append(fact)
         spans_told.append(span)
-    derived = [*derive_shares(text, facts), *derive_changes(text, facts), *derive_years(text, facts)]
+    derived = [
+        fact
+        for derive in (derive_shares, derive_changes, derive_years)
+        for fact in derive(text, facts)
+    ]
     return (
         [*facts, *derived],
         [match["quoted"] or match[0] for match in codes],

@@ -299,8 +299,11 @@ def derive_changes(text: str, facts: Sequence[Fact]) -> Iterator[Fact]:
     """The range that a change makes whose end is told first: to 8 from 5."""
     for end, start in pairwise(facts):
         alike = end.family == start.family and len(end.value) == len(start.value) == 1
-        if alike and end.unit and _TO.search(text, 0, end.start) and _FROM.fullmatch(
-            text, end.end, start.start
+        if (
+            alike
+            and end.unit
+            and _TO.search(text, 0, end.start)
+            and _FROM.fullmatch(text, end.end, start.start)
         ):
             span = end.start, start.end
             value = start.value + end.value

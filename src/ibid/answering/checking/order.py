@@ -172,6 +172,8 @@ def check_roles(alignment: Alignment, passage: Facts) -> str | None:
         turned = _find_dense_swap(alignment)
         if turned:
             return turned
+    if _tells_converse(alignment):
+        return None  # who borrows from whom lends
     ours, theirs = (_read_roles(facts, language) for facts in (alignment.claim, alignment.evidence))
     shared = sorted(ours.keys() & theirs.keys(), key=lambda key: ours[key].place)
     for one, other in combinations(shared, 2):
@@ -181,6 +183,17 @@ def check_roles(alignment: Alignment, passage: Facts) -> str | None:
         ):
             return f"the claim exchanges {ours[one].word.text} and {ours[other].word.text}"
     return _check_agents(alignment, ours, theirs) or _check_parties(alignment)
+
+
+def _tells_converse(alignment: Alignment) -> bool:
+    """Whether the claim tells from its other side what the evidence does: B borrows, A lends."""
+    converse = load_lexicon(alignment.claim.language).converse
+    said, held = (
+        {sense for word in facts.words for sense in word.senses if sense[0] in converse}
+        for facts in (alignment.claim, alignment.evidence)
+    )
+    turned = {(concept, -sign) for concept, sign in said}
+    return bool(turned & held) and not said & held and not turned & said
 
 
 def _changes_case(one: _Role, held: _Role) -> bool:

@@ -224,8 +224,10 @@ def _are_alike(ours: str, theirs: str, alignment: Alignment) -> bool:
     met = [word for word in words if word.signs or (word.keys | word.opposites) & held]
     known = {word.text for word in met if word.senses or word.signs}
     facts = "".join(fact.text for fact in alignment.claim.facts)
+    denials = (word.text for word in met if {"not", "lacking"} & {*word.signs})
     return (
-        any((len(ours) > 1 and ours in text) or text in ours for text in known)
+        any(text.startswith(ours) for text in denials)
+        or any((len(ours) > 1 and ours in text) or text in ours for text in known)
         or ours in facts
         or theirs in ours
     )
