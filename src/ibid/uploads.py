@@ -8,11 +8,14 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Final
 from urllib.parse import unquote, urlsplit
 
 UPLOADS = "uploads"
 """The folder in that of the library."""
+
+NAME_BYTES: Final = 200
+"""Of the name of a file that is kept; file systems take 255."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Uploads:
         """The place where a file for this id is kept from now on."""
         place = self._of(id) / secrets.token_hex(8)
         place.mkdir(mode=0o700, parents=True)
-        path = place / (Path(name).name or "file")
+        path = place / _name_file(name)
         with path.open("xb") as file:
             shutil.copyfileobj(stream, file)
         return path
@@ -39,6 +42,12 @@ class Uploads:
 
     def _of(self, id: str) -> Path:
         return self.folder / hashlib.blake2b(id.encode(), digest_size=12).hexdigest()
+
+
+def _name_file(name: str) -> str:
+    """The last part of a name as a file may be called: its end is what tells the type."""
+    kept = "".join(letter for letter in Path(name.replace("\0", "")).name if letter.isprintable())
+    return kept.encode("utf-8", "ignore")[-NAME_BYTES:].decode("utf-8", "ignore") or "file"
 
 
 def find_file(source: str | None) -> Path | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,9 @@ LANGUAGE_SAMPLE: Final = 2_000
 Contextualize: TypeAlias = Callable[[Document, Sequence[Passage]], list[Passage]]
 """Gives the passages of a document their contexts."""
 
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]")
+"""What would let an id look like another one, or like two, wherever it is printed."""
+
 _UNSTORABLE: Final = {0: "\ufffd"} | dict.fromkeys(range(0xD800, 0xE000), "\ufffd")
 """NUL and lone surrogates can't be stored as text: one replacement character for each."""
 
@@ -42,13 +46,19 @@ def clean_document(document: Document) -> Document:
     """The document as it is kept: line feeds only, nothing that can't be stored, blocks found.
 
     Blocks given with a text that had to be changed would point elsewhere, so they are found anew.
-    Raises EmptyDocument for one without an id or without any text, InputError for blocks that don't
-    tile the text, for access that isn't a set of principals, and for what can't be kept as JSON.
+    Raises EmptyDocument for one without an id or without any text, InputError for an id with
+    control characters, for blocks that don't tile the text, for access that isn't a set of
+    principals, and for what can't be kept as JSON.
     """
     text = document.text.replace("\r\n", "\n").replace("\r", "\n").removeprefix("\ufeff")
     text = text.translate(_UNSTORABLE)
     if not document.id.strip():
         raise EmptyDocument("a document needs an id that is not blank", hint="give it one")
+    if _CONTROL.search(document.id):
+        raise InputError(
+            f"the id {document.id!r} holds a line end or another control character",
+            hint="give it one that can be printed",
+        )
     if not text.strip():
         raise EmptyDocument(
             f"document {document.id!r} has no text", hint="leave it out, or give it its text"

@@ -10,7 +10,6 @@ from ibid.evaluation.folding import fold_space
 from ibid.evaluation.golden import GoldenCase
 from ibid.evaluation.outcomes import CaseRun
 from ibid.flows.golden import find_pieces
-from ibid.flows.options import EVERYTHING
 from ibid.index.answers import list_drawn, withhold
 from ibid.protocols import Index, Scope
 from ibid.records import OWNER, Hit, Principals
@@ -21,8 +20,9 @@ def choose_shown(
 ) -> list[GoldenCase]:
     """Those cases of a library that a caller may be shown, as they may quote its documents.
 
-    They are asked by nobody whose principals the caller does not hold, and nothing that they expect
-    stands only where the caller may not look.
+    They are asked by nobody whose principals the caller does not hold, and all that they expect
+    stands where the caller may look. What stands nowhere is left out with what is hidden, or a case
+    would tell of any words whether a hidden document has them.
     """
     if principals is OWNER:
         return list(cases)
@@ -30,17 +30,12 @@ def choose_shown(
     snapshot = index.snapshot()
     caller = Scope(principals, include_archived=True)
     seen = {info.id for info in snapshot.documents(caller)}
-    hidden = {info.id for info in snapshot.documents(EVERYTHING)} - seen
-    if not hidden:
-        return held
     pieces = {fold_space(piece) for case in held for piece in case.contains}
-    missing = pieces.difference(*find_pieces(pieces, caller, snapshot))
-    if missing:
-        hidden.update(*find_pieces(missing, EVERYTHING, snapshot))
+    found = set[str]().union(*find_pieces(pieces, caller, snapshot))
     return [
         case
         for case in held
-        if hidden.isdisjoint({*map(fold_space, case.contains), *case.documents})
+        if seen.issuperset(case.documents) and found.issuperset(map(fold_space, case.contains))
     ]
 
 

@@ -1,8 +1,8 @@
-"""Who a document was for after nothing else is left of it.
+"""That a document was not for everyone, when nothing else is left of it.
 
 A file that was erased, or of which the last version was dropped, may lie in its folder still, and
-come back with the next sync. It is then for the people that it was for; of its name no more than a
-hash is kept, since an erased document is to be found nowhere.
+come back with the next sync. Where nothing is said of it then, it is for the owner alone: whom it
+was for is erased with it, and of its name no more than a hash is kept.
 """
 
 from __future__ import annotations

@@ -90,7 +90,7 @@ def _erase_documents(
 def note_erasures(connection: sqlite3.Connection, condition: str, *values: object) -> None:
     """Note the revisions of which no answer may keep anything; the log of answers reads that.
 
-    Who they were for is noted too, for the case that the names come back.
+    That they were not for everyone is noted too, for the case that the names come back.
     """
     connection.execute(
         f"INSERT INTO erasures SELECT name, version, removed_in FROM revisions WHERE {condition}",
@@ -104,7 +104,7 @@ def note_erasures(connection: sqlite3.Connection, condition: str, *values: objec
         if allow is None:
             connection.execute("DELETE FROM closed WHERE name = ?", (hash_name(name),))
         else:
-            connection.execute("REPLACE INTO closed VALUES (?, ?)", (hash_name(name), allow))
+            connection.execute("REPLACE INTO closed VALUES (?)", (hash_name(name),))
 
 
 def erase_contents(

@@ -39,9 +39,8 @@ CREATE TABLE mentions (          -- the graph: what a passage names; the name st
 """
 
 CLOSED: Final = """
-CREATE TABLE closed (            -- who the documents were for of which nothing else is left
-    name BLOB PRIMARY KEY,       -- a hash of it
-    allow TEXT NOT NULL          -- as in documents
+CREATE TABLE closed (            -- documents that were not for everyone, and are no more
+    name BLOB PRIMARY KEY        -- a hash of it
 ) WITHOUT ROWID;
 """
 

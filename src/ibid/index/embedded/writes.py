@@ -103,18 +103,19 @@ def insert_document(connection: sqlite3.Connection, source: str | None) -> int:
 
 
 def read_last_access(connection: sqlite3.Connection, name: str) -> frozenset[str] | None:
-    """Who could see the last document of this name, which is no more; None: everyone."""
-    found = (
-        connection.execute(
-            "SELECT d.allow FROM revisions r JOIN documents d ON d.id = r.document"
-            " WHERE r.name = ? ORDER BY r.id DESC LIMIT 1",
-            (name,),
-        ).fetchone()
-        or connection.execute(
-            "SELECT allow FROM closed WHERE name = ?", (hash_name(name),)
-        ).fetchone()
-    )
-    return read_allow(found[0]) if found is not None else None
+    """Who could see the last document of this name, which is no more; None: everyone.
+
+    Of one that was erased it is known only whether that was everyone.
+    """
+    found = connection.execute(
+        "SELECT d.allow FROM revisions r JOIN documents d ON d.id = r.document"
+        " WHERE r.name = ? ORDER BY r.id DESC LIMIT 1",
+        (name,),
+    ).fetchone()
+    if found is not None:
+        return read_allow(found[0])
+    closed = connection.execute("SELECT 1 FROM closed WHERE name = ?", (hash_name(name),))
+    return None if closed.fetchone() is None else frozenset()
 
 
 def narrow_past(

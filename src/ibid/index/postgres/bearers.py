@@ -29,7 +29,7 @@ ORDER BY b.last
 """
 
 _LOOK_UP_CLOSED = """
-SELECT n.name, c.allow FROM unnest(%b::text[], %b::bytea[]) AS n (name, hash)
+SELECT n.name FROM unnest(%b::text[], %b::bytea[]) AS n (name, hash)
 JOIN closed c ON c.name = n.hash
 """
 
@@ -56,11 +56,11 @@ class Bearer:
 
 @dataclass(slots=True)
 class Bearers:
-    """The documents by the names that they bear or bore, the last one last; `closed` tells who
-    those were for of which nothing else is left."""
+    """The documents by the names that they bear or bore, the last one last; `closed` are the
+    names of those that were not for everyone, and of which nothing else is left."""
 
     by_name: dict[str, list[Bearer]]
-    closed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    closed: frozenset[str] = frozenset()
     said: dict[int, str] = field(default_factory=dict)
     """What was said by hand of the documents that are set anew, as JSON."""
     restricted: dict[int, Bearer] = field(default_factory=dict)
@@ -76,7 +76,9 @@ class Bearers:
     def read_last_access(self, name: str) -> frozenset[str] | None:
         """Who may see the last document of this name; None: everyone, or there was none."""
         known = self.by_name.get(name)
-        return known[-1].allow if known else self.closed.get(name)
+        if known:
+            return known[-1].allow
+        return frozenset() if name in self.closed else None
 
     def bear(self, name: str, bearer: Bearer, live: LiveRevision) -> None:
         """Let a document have this name and revision from now on."""
@@ -141,7 +143,7 @@ def find_bearers(connection: Connection, names: Iterable[str]) -> Bearers:
         seen_by = None if allow is None else frozenset(allow)
         bearer = by_id.setdefault(id, Bearer(id, seen_by, live))
         by_name.setdefault(name, []).append(bearer)
-    return Bearers(by_name, {name: frozenset(allow) for name, allow in gone})
+    return Bearers(by_name, frozenset(name for (name,) in gone))
 
 
 def _write_array(principals: frozenset[str] | None) -> str | None:

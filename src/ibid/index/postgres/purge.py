@@ -68,7 +68,7 @@ def _find_identities(connection: Connection, id: str) -> list[int]:
 def note_erasures(connection: Connection, condition: str, *values: object) -> None:
     """Note the revisions of which no answer may keep anything; the log of answers reads that.
 
-    Who they were for is noted too, for the case that the names come back.
+    That they were not for everyone is noted too, for the case that the names come back.
     """
     connection.execute(
         f"INSERT INTO erasures SELECT name, version, removed_in FROM revisions WHERE {condition}",
@@ -84,8 +84,8 @@ def note_erasures(connection: Connection, condition: str, *values: object) -> No
     connection.execute("DELETE FROM closed WHERE name = ANY (%s)", ([*map(hash_name, last)],))
     with connection.cursor() as cursor:
         cursor.executemany(
-            "INSERT INTO closed VALUES (%s, %s)",
-            [(hash_name(name), allow) for name, allow in last.items() if allow is not None],
+            "INSERT INTO closed VALUES (%s)",
+            [(hash_name(name),) for name, allow in last.items() if allow is not None],
         )
 
 

@@ -23,9 +23,8 @@ CALLER: Final = "ibid.principals"
 """The setting of a transaction that names its caller's principals, for the policies."""
 
 CLOSED: Final = """
-CREATE TABLE closed (                      -- who the documents were for of which nothing is left
-    name bytea PRIMARY KEY,                -- a hash of it
-    allow text[] NOT NULL
+CREATE TABLE closed (                      -- documents that were not for everyone, and are no more
+    name bytea PRIMARY KEY                 -- a hash of it
 );
 """
 
