@@ -155,7 +155,7 @@ class OneWordEmbedder:
 def test_meaning_counts_where_there_is_an_embedder() -> None:
     generator = ExtractiveGenerator(OneWordEmbedder())  # type: ignore[arg-type]  # no tokenizer
     prompt = build_prompt("How far does the lamp reach?", SOURCES)
-    assert "20 miles" in next(generator.generate(prompt)).text
+    assert "20 miles" in "".join(delta.text for delta in generator.generate(prompt))
 
 
 def shout(prompt: str) -> str:
