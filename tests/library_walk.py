@@ -97,6 +97,7 @@ class LibraryWalk(RuleBasedStateMachine):
         self.files: dict[str, State] = {}
         self.access: list[frozenset[str] | None] = [None]
         self.bearers: dict[str, list[int]] = {}
+        self.closed: set[str] = set()
         self.versions: dict[int, dict[str, State]] = {0: {}}
         self.edition = 0
         self.dimension = 32
@@ -290,7 +291,8 @@ class LibraryWalk(RuleBasedStateMachine):
     def make_identity(self, id: str) -> int:
         """A document that comes back under a name opens nothing that the last one had closed."""
         bearers = self.bearers.setdefault(id, [])
-        self.access.append(self.access[bearers[-1]] if bearers else None)
+        erased = frozenset[str]() if id in self.closed else None
+        self.access.append(self.access[bearers[-1]] if bearers else erased)
         bearers.append(len(self.access) - 1)
         self.narrow_past(id)
         return bearers[-1]
@@ -309,6 +311,11 @@ class LibraryWalk(RuleBasedStateMachine):
 
     def forget(self, identities: set[int]) -> None:
         for id, bearers in list(self.bearers.items()):
+            erased = [one for one in bearers if one in identities]
+            if erased and self.access[erased[-1]] is not None:
+                self.closed.add(id)
+            elif erased:
+                self.closed.discard(id)
             self.bearers[id] = [one for one in bearers if one not in identities]
             if not self.bearers[id]:
                 del self.bearers[id]

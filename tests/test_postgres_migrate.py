@@ -27,7 +27,7 @@ CREATE INDEX {table}_by_row ON {table} (row);
 BACK: Final = {
     2: [
         *(ROW_FOR_EACH.format(table=table) for table in ("postings", "document_postings")),
-        "DROP TABLE queued, runs",
+        "DROP TABLE queued, runs, closed",
     ],
     1: ["ALTER TABLE files DROP COLUMN tag"],
 }

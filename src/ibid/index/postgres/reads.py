@@ -218,7 +218,10 @@ def read_content_passages(connection: Connection, content: int, name: str) -> li
 
 
 def read_vectors(connection: Connection, rows: Sequence[int]) -> Vectors:
-    """The vectors of these rows in their order, one row as often as it is asked for."""
+    """The vectors of these rows in their order, one row as often as it is asked for.
+
+    Zeros stand for a row that was erased since it was found.
+    """
     import numpy as np  # noqa: PLC0415 - not for a search by keywords
 
     found = {
@@ -229,7 +232,8 @@ def read_vectors(connection: Connection, rows: Sequence[int]) -> Vectors:
     }
     if not found:
         return np.empty((0, 0), np.float32)
-    return np.stack([found[row] for row in rows]).astype(np.float32)
+    erased = np.zeros_like(next(iter(found.values())))
+    return np.stack([found.get(row, erased) for row in rows]).astype(np.float32)
 
 
 def find_vectors(connection: Connection, text_hashes: Sequence[bytes]) -> dict[bytes, Vectors]:
