@@ -100,7 +100,10 @@ def find_candidates(
         )
         for one in found
     ]
-    safe = [candidate for candidate in candidates if not candidate.flagged] or candidates
+    most = max((one.covered for one in candidates), default=0.0)
+    safe = [one for one in candidates if not one.flagged]
+    if not any(one.covered >= most / 2 for one in safe):  # none of them answers
+        safe = candidates
     telling = [candidate for candidate in safe if _tells(candidate.unit, asked, language)]
     named = _name_rows(question, telling or safe)
     return sorted(named, key=_score_words, reverse=True)[:CANDIDATES]
