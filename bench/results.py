@@ -28,7 +28,7 @@ def save_results(path: Path | None, figures: Mapping[str, Any]) -> None:
         return
     result = {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "command": [Path(sys.argv[0]).name, *map(_shorten, sys.argv[1:])],
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
         "figures": figures,
@@ -36,3 +36,8 @@ def save_results(path: Path | None, figures: Mapping[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(result, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     print(f"\nsaved to {path}")
+
+
+def _shorten(argument: str) -> str:
+    """A path by its last part: where it lies on one machine says nothing on another."""
+    return Path(argument).name if Path(argument).is_absolute() else argument

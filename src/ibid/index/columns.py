@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any, Final
 
-from ibid.index.codec import load_blocks, read_allow, read_time
-from ibid.protocols import StoredContent
+from ibid.index.codec import dump_json, load_blocks, load_json, read_allow, read_time
+from ibid.protocols import FileState, Revision, StoredContent, StoredDocument
 from ibid.records import Document, DocumentInfo, Passage
+
+LANGUAGES: Final = """SELECT c.language, count(*) FROM revisions r
+    JOIN contents c ON c.id = r.content
+    WHERE r.removed_in IS NULL AND c.language IS NOT NULL
+    GROUP BY c.language ORDER BY min(c.id)"""
+"""How many live documents are in each language."""
+
+PUBLIC_LANGUAGES: Final = """SELECT c.language, count(*) FROM revisions r
+    JOIN contents c ON c.id = r.content JOIN documents d ON d.id = r.document
+    WHERE r.removed_in IS NULL AND d.allow IS NULL AND c.language IS NOT NULL
+    GROUP BY c.language ORDER BY min(c.id)"""
+"""How many of those that everyone may see. Questions are read by this: what is hidden must not show
+in how they are understood."""
 
 
 def read_info(row: Sequence[object]) -> DocumentInfo:
@@ -79,6 +93,27 @@ def read_passage(name: str, columns: Sequence[object]) -> Passage:
     )
 
 
+def read_revision(columns: Sequence[object]) -> Revision:
+    """A revision from its document, hash, time of writing, end, and the columns of `read_info`."""
+    identity, content_hash, created_at, removed_in, *info = columns
+    return Revision(
+        identity=_integer(identity),
+        info=read_info(info),
+        content_hash=str(content_hash),
+        written_at=read_time(created_at),
+        removed_in=None if removed_in is None else _integer(removed_in),
+    )
+
+
+def read_stored(columns: Sequence[Any]) -> StoredDocument:
+    """A document as it is stored, from its text, blocks, hash, language, source, what was said of
+    it, and the columns of `read_info`."""
+    text, blocks, content_hash, language, source, overrides, *listed = columns
+    info = read_info(listed)
+    document = read_document(info, text, blocks)
+    return StoredDocument(info, document, content_hash, source, load_json(overrides), language)
+
+
 def read_document(info: DocumentInfo, text: str, blocks: str) -> Document:
     """The whole document from its listing entry, its text and its stored blocks."""
     return Document(
@@ -93,6 +128,46 @@ def read_document(info: DocumentInfo, text: str, blocks: str) -> Document:
         allow=info.allow,
         modified_at=info.modified_at,
         archived=info.archived,
+    )
+
+
+def list_revision(
+    document: Document, *, revision: int, identity: int, content: int, version: int
+) -> list[object]:
+    """The columns of a revision that is live from this version on."""
+    return [
+        revision,
+        identity,
+        content,
+        document.id,
+        version,
+        None,
+        document.title,
+        document.source,
+        document.media_type,
+        document.modified_at.timestamp() if document.modified_at else None,
+        document.archived,
+        dump_json(document.tags),
+        dump_json(document.metadata),
+    ]
+
+
+def list_file(source: str, file: FileState) -> tuple[object, ...]:
+    """The columns of what a source knows of a file."""
+    return (
+        source,
+        file.path,
+        file.stat.size,
+        file.stat.modified_ns,
+        signed(file.stat.inode),
+        file.status,
+        file.bytes_hash,
+        file.content_hash,
+        file.error,
+        file.message,
+        file.container,
+        file.stat.changed_ns,
+        file.stat.tag,
     )
 
 

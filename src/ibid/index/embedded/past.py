@@ -6,8 +6,7 @@ import sqlite3
 from collections.abc import Sequence
 from typing import Final
 
-from ibid.index.codec import read_time
-from ibid.index.columns import read_info
+from ibid.index.columns import read_revision
 from ibid.index.embedded.reads import INFO_COLUMNS, in_parts, marks
 from ibid.protocols import Revision
 from ibid.records import OWNER, Principals
@@ -20,7 +19,7 @@ _REVISIONS: Final = f"""SELECT r.id, r.document, c.hash, v.created_at, r.removed
 def read_revisions(connection: sqlite3.Connection, ids: Sequence[int]) -> list[Revision]:
     """The revisions of these numbers, in their order; one that is gone meanwhile is absent."""
     found = {
-        id: _read_revision(columns)
+        id: read_revision(columns)
         for some in in_parts(ids)
         for id, *columns in connection.execute(f"{_REVISIONS} WHERE r.id IN ({marks(some)})", some)
     }
@@ -32,7 +31,7 @@ def read_history(
 ) -> list[Revision]:
     """All revisions of the documents that ever bore this name and that the caller may see."""
     found = [
-        _read_revision(columns)
+        read_revision(columns)
         for _, *columns in connection.execute(
             f"{_REVISIONS} WHERE r.document IN (SELECT document FROM revisions WHERE name = ?)"
             " ORDER BY r.id",
@@ -42,16 +41,3 @@ def read_history(
     if principals is OWNER:
         return found
     return [one for one in found if one.info.allow is None or one.info.allow & principals]
-
-
-def _read_revision(columns: Sequence[object]) -> Revision:
-    document, content_hash, created_at, removed_in, *info = columns
-    assert isinstance(document, int)
-    assert removed_in is None or isinstance(removed_in, int)
-    return Revision(
-        identity=document,
-        info=read_info(info),
-        content_hash=str(content_hash),
-        written_at=read_time(created_at),
-        removed_in=removed_in,
-    )

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
 from ibid.index.codec import read_time
-from ibid.index.columns import read_info, read_passage, unsigned
+from ibid.index.columns import LANGUAGES, PUBLIC_LANGUAGES, read_info, read_passage, unsigned
 from ibid.protocols import FileStat, FileState, Manifest, SourceInfo
 from ibid.record import record
 from ibid.records import DocumentInfo, Passage
@@ -166,28 +166,12 @@ def read_sources(connection: sqlite3.Connection) -> list[SourceInfo]:
 
 def count_languages(connection: sqlite3.Connection) -> dict[str, int]:
     """How many live documents are in each language."""
-    return dict(
-        connection.execute(
-            "SELECT c.language, count(*) FROM revisions r JOIN contents c ON c.id = r.content"
-            " WHERE r.removed_in IS NULL AND c.language IS NOT NULL GROUP BY c.language"
-            " ORDER BY min(c.id)"
-        )
-    )
+    return dict(connection.execute(LANGUAGES))
 
 
 def count_public_languages(connection: sqlite3.Connection) -> dict[str, int]:
-    """How many live documents that everyone may see are in each language; of all, if none are.
-
-    Questions are read by this: what is hidden must not show in how they are understood.
-    """
-    return dict(
-        connection.execute(
-            "SELECT c.language, count(*) FROM revisions r JOIN contents c ON c.id = r.content"
-            " JOIN documents d ON d.id = r.document WHERE r.removed_in IS NULL"
-            " AND d.allow IS NULL AND c.language IS NOT NULL GROUP BY c.language"
-            " ORDER BY min(c.id)"
-        )
-    ) or count_languages(connection)
+    """How many of those that everyone may see; of all, if none are."""
+    return dict(connection.execute(PUBLIC_LANGUAGES)) or count_languages(connection)
 
 
 def read_segments(connection: sqlite3.Connection) -> list[Segment]:

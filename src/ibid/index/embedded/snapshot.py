@@ -15,8 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import UnknownDocument
-from ibid.index.codec import load_json
-from ibid.index.columns import read_document, read_info
+from ibid.index.columns import read_stored
 from ibid.index.embedded import reads
 from ibid.index.embedded.files import SearchFiles
 from ibid.index.embedded.reads import LIVE
@@ -175,10 +174,7 @@ class EmbeddedSnapshot:
         )
         if row is None:
             raise _unknown(id)
-        text, blocks, content_hash, language, source, overrides, *columns = row
-        info = read_info(columns)
-        document = read_document(info, text, blocks)
-        return StoredDocument(info, document, content_hash, source, load_json(overrides), language)
+        return read_stored(row)
 
     def document_passages(self, id: str, scope: Scope) -> list[Passage]:
         """See `Snapshot.document_passages`."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ibid.index.closed import hash_name
 from ibid.index.codec import dump_blocks, dump_json, read_allow
-from ibid.index.columns import signed
+from ibid.index.columns import list_file, list_revision
 from ibid.index.embedded.graph import insert_mentions
 from ibid.index.embedded.reads import Segment
 from ibid.index.filter_tree import attribute_values
@@ -146,20 +146,9 @@ def insert_revision(
     """Make a content what the document is from this version on."""
     revision = _take_id(connection)
     connection.execute(
-        "INSERT INTO revisions VALUES (?,?,?,?,?,NULL,?,?,?,?,?,?,?)",
-        (
-            revision,
-            identity,
-            content,
-            document.id,
-            version,
-            document.title,
-            document.source,
-            document.media_type,
-            document.modified_at.timestamp() if document.modified_at else None,
-            document.archived,
-            dump_json(document.tags),
-            dump_json(document.metadata),
+        f"INSERT INTO revisions VALUES ({','.join('?' * 13)})",
+        list_revision(
+            document, revision=revision, identity=identity, content=content, version=version
         ),
     )
     connection.executemany(
@@ -202,24 +191,7 @@ def write_files(connection: sqlite3.Connection, source: str, files: Iterable[Fil
     """Remember what a source knows of these files."""
     connection.executemany(
         "INSERT OR REPLACE INTO files VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        (
-            (
-                source,
-                file.path,
-                file.stat.size,
-                file.stat.modified_ns,
-                signed(file.stat.inode),
-                file.status,
-                file.bytes_hash,
-                file.content_hash,
-                file.error,
-                file.message,
-                file.container,
-                file.stat.changed_ns,
-                file.stat.tag,
-            )
-            for file in files
-        ),
+        (list_file(source, file) for file in files),
     )
 
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import DuplicateDocument, EmbedderMismatch
-from ibid.index.codec import dump_blocks, dump_json
+from ibid.index.codec import dump_blocks
+from ibid.index.columns import list_revision
 from ibid.index.postgres import writes
 from ibid.index.postgres.bearers import Bearer, Bearers, LiveRevision, find_bearers
 from ibid.index.postgres.bulk import insert_rows
@@ -233,21 +234,13 @@ def _add_content(put: PutDocument, applied: Applied) -> int:
 def _add_revision(document: Document, bearer: Bearer, content: int, applied: Applied) -> None:
     """Make a content what the document is from this version on."""
     revision = applied.take_id()
-    applied.revisions[revision] = [
-        revision,
-        bearer.id,
-        content,
-        document.id,
-        applied.version,
-        None,
-        document.title,
-        document.source,
-        document.media_type,
-        document.modified_at.timestamp() if document.modified_at else None,
-        document.archived,
-        dump_json(document.tags),
-        dump_json(document.metadata),
-    ]
+    applied.revisions[revision] = list_revision(
+        document,
+        revision=revision,
+        identity=bearer.id,
+        content=content,
+        version=applied.version,
+    )
     applied.rows.add_attributes(revision, document)
     applied.bearers.bear(document.id, bearer, LiveRevision(revision, document.id, content))
     applied.bearers.narrow_past(document.id, bearer)

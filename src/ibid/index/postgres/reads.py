@@ -10,7 +10,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from ibid.index.codec import read_time
-from ibid.index.columns import read_info, read_passage, unsigned
+from ibid.index.columns import (
+    LANGUAGES,
+    PUBLIC_LANGUAGES,
+    read_info,
+    read_passage,
+    read_revision,
+    unsigned,
+)
 from ibid.index.postgres.scope import IN_SCOPE, Condition, Generation
 from ibid.protocols import FileStat, FileState, Manifest, Revision, SourceInfo
 from ibid.records import DocumentInfo, Passage
@@ -67,28 +74,12 @@ def read_manifest(connection: Connection) -> Manifest | None:
 
 def count_languages(connection: Connection) -> dict[str, int]:
     """How many live documents are in each language."""
-    return dict(
-        connection.execute(
-            "SELECT c.language, count(*) FROM revisions r JOIN contents c ON c.id = r.content"
-            " WHERE r.removed_in IS NULL AND c.language IS NOT NULL GROUP BY c.language"
-            " ORDER BY min(c.id)"
-        ).fetchall()
-    )
+    return dict(connection.execute(LANGUAGES).fetchall())
 
 
 def count_public_languages(connection: Connection) -> dict[str, int]:
-    """How many live documents that everyone may see are in each language; of all, if none are.
-
-    Questions are read by this: what is hidden must not show in how they are understood.
-    """
-    return dict(
-        connection.execute(
-            "SELECT c.language, count(*) FROM revisions r JOIN contents c ON c.id = r.content"
-            " JOIN documents d ON d.id = r.document WHERE r.removed_in IS NULL"
-            " AND d.allow IS NULL AND c.language IS NOT NULL GROUP BY c.language"
-            " ORDER BY min(c.id)"
-        ).fetchall()
-    ) or count_languages(connection)
+    """How many of those that everyone may see; of all, if none are."""
+    return dict(connection.execute(PUBLIC_LANGUAGES).fetchall()) or count_languages(connection)
 
 
 def read_sources(connection: Connection) -> list[SourceInfo]:
@@ -147,7 +138,7 @@ def list_revisions(connection: Connection, condition: Condition) -> list[Revisio
     found = connection.execute(
         f"{_REVISIONS} WHERE {condition.sql} ORDER BY c.first_row, r.id", condition.values
     )
-    return [_read_revision(columns) for columns in found]
+    return [read_revision(columns) for columns in found]
 
 
 def read_history(connection: Connection, name: str, seen: Condition) -> list[Revision]:
@@ -157,20 +148,7 @@ def read_history(connection: Connection, name: str, seen: Condition) -> list[Rev
         f" AND {seen.sql} ORDER BY r.id",
         (name, *seen.values),
     )
-    return [_read_revision(columns) for columns in found]
-
-
-def _read_revision(columns: Sequence[object]) -> Revision:
-    document, content_hash, created_at, removed_in, *info = columns
-    assert isinstance(document, int)
-    assert removed_in is None or isinstance(removed_in, int)
-    return Revision(
-        identity=document,
-        info=read_info(info),
-        content_hash=str(content_hash),
-        written_at=read_time(created_at),
-        removed_in=removed_in,
-    )
+    return [read_revision(columns) for columns in found]
 
 
 # -- passages -----------------------------------------------------------------------------------

@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from ibid.errors import UnknownDocument
-from ibid.index.codec import load_json
-from ibid.index.columns import read_document, read_info
+from ibid.index.columns import read_stored
 from ibid.index.options import Approximation
 from ibid.index.postgres import reads
 from ibid.index.postgres.database import Database, is_storable
@@ -142,10 +141,7 @@ class PostgresSnapshot:
             ).fetchone()
         if row is None:
             raise unknown_document(id)
-        text, blocks, content_hash, language, source, overrides, *columns = row
-        info = read_info(columns)
-        document = read_document(info, text, blocks)
-        return StoredDocument(info, document, content_hash, source, load_json(overrides), language)
+        return read_stored(row)
 
     def document_passages(self, id: str, scope: Scope) -> list[Passage]:
         """See `Snapshot.document_passages`."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from ibid.index.codec import dump_json
-from ibid.index.columns import signed
+from ibid.index.columns import list_file
 from ibid.index.filter_tree import attribute_values
 from ibid.index.postgres.bulk import insert_rows
 from ibid.index.postgres.database import is_storable
@@ -173,26 +173,11 @@ def write_source(connection: Connection, source: SourceInfo) -> None:
 
 def write_files(connection: Connection, source: str, files: Iterable[FileState]) -> None:
     """Remember what a source knows of these files."""
-    last = {file.path: _list_file(source, file) for file in files}
+    last = {
+        file.path: list_file(source, file._replace(message=file.message.replace("\0", "\ufffd")))
+        for file in files
+    }
     insert_rows(connection, "files", _FILES, list(last.values()), conflict=_FILE_AGAIN)
-
-
-def _list_file(source: str, file: FileState) -> tuple[object, ...]:
-    return (
-        source,
-        file.path,
-        file.stat.size,
-        file.stat.modified_ns,
-        signed(file.stat.inode),
-        file.status,
-        file.bytes_hash,
-        file.content_hash,
-        file.error,
-        file.message.replace("\0", "\ufffd"),
-        file.container,
-        file.stat.changed_ns,
-        file.stat.tag,
-    )
 
 
 def forget_files(connection: Connection, source: str, paths: Iterable[str]) -> None:
