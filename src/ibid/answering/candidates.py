@@ -84,9 +84,9 @@ def find_candidates(
     """The likeliest sentences by their words, best first; equal ones in the order of the sources.
 
     A sentence that several sources hold is one candidate. Questions, titles, table headers, code
-    fences, lines that say nothing beyond the question, and what speaks to a model are candidates
-    only where there is nothing else. `rarity` weighs the question's terms; without it, how few
-    sentences hold them.
+    fences and lines that say nothing beyond the question are candidates only where there is nothing
+    else, and what speaks to a model only where nothing else holds half as much of the question.
+    `rarity` weighs the question's terms; without it, how few sentences hold them.
     """
     language = language or find_language(sources)
     asked = ask_terms(question, language)
